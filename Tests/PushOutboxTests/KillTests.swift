@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Kills real processes; the state that they leave behind must be intact.
-@Suite("Killed at any point", .serialized, .blocking, .overUnkeyedDatabases) struct KillTests {
+@Suite("Killed at any point", .serialized, .blocking, .overDatabases) struct KillTests {
     private static let worker = Program("outbox-worker")
     private static let deviceCount = 7
     private let fixture: Fixture
@@ -16,10 +16,15 @@ import Testing
     private var acknowledged: String { fixture.folder.appending("acknowledged").path }
     private var log: String { fixture.folder.appending("log").path }
     private var key: String { fixture.folder.appending("key").path }
+    /// Names the file with the outbox's key, if it has one.
+    private let environment: [String: String]
 
     init() async throws {
         fixture = try await Fixture()
         for (number, phone) in phones.enumerated() { try await fixture.addDevice("d\(number)", identity: phone) }
+        let outboxKey = fixture.folder.appending("outbox.key")
+        try Fixture.key?.withSecretText { text throws in try Data(text).write(to: outboxKey) }
+        environment = Fixture.key == nil ? [:] : ["OUTBOX_KEY_FILE": outboxKey.path]
         let url = URL(filePath: key)
         try fixture.sender.withSecretText { try Data($0).write(to: url) }
         for path in [acknowledged, log] { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
@@ -31,11 +36,11 @@ import Testing
     func random() async throws {
         var generator = SeededGenerator()
         let given = ProcessInfo.processInfo.environment["KILLS"].flatMap { Int($0) }
-        let count = given ?? Thoroughness.count(StoreKind.current == .sqlite ? 8 : 4, thorough: 120)
+        let count = given ?? Thoroughness.count(StoreKind.current == .sqlite ? 4 : 2, thorough: 60)
         for round in 0..<count {
             let first = try acknowledgedNumbers().last ?? 0
-            let sending = try Self.worker.start(enqueueing(from: first))
-            let working = try Self.worker.start(["work", fixture.place, log, "5", "stopped"])
+            let sending = try start(enqueueing(from: first))
+            let working = try start(["work", fixture.place, log, "5", "stopped"])
             // Every third time while they start; otherwise, after a few messages.
             let awaited = round % 3 == 0 ? 0 : Int.random(in: 1...5, using: &generator)
             try waitForAcknowledgements(awaited, beyond: first, of: sending)
@@ -51,7 +56,7 @@ import Testing
 
     @Test(
         "kills at each system call that writes, syncs, or locks lose and duplicate nothing",
-        .enabled(if: FileManager.default.isExecutableFile(atPath: "/usr/bin/strace")),
+        .enabled(if: Machine.canTrace, "strace is missing, or may not trace processes."), .withoutKey,
         arguments: ["pwrite64", "fdatasync", "fcntl", "write", "sendto", "recvfrom"])
     func exact(call: String) async throws {
         let isOfNetworks = ["sendto", "recvfrom"].contains(call)
@@ -59,7 +64,7 @@ import Testing
         let strace = Program(at: "/usr/bin/strace")
         var killCount = 0
         var random = SeededGenerator()
-        // The first few, at which a process is always killed, and some of those at which messages were acknowledged before.
+        // The first few, and some of those at which messages were acknowledged before.
         for occurrence in Array(1...6) + Thoroughness.sample(isOfNetworks ? 3 : 6, of: Array(7...60), using: &random) {
             let inject = [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
@@ -72,26 +77,27 @@ import Testing
             let working = try strace.run(
                 inject + [Self.worker.executable.path, "work", fixture.place, log, "0", "empty"])
             killCount += [sending, working].filter { $0.status != 0 }.count
+            // Each thread's calls are counted separately, and which thread makes a call depends on the load. But the sender
+            // makes at least one, and the first of any thread kills it.
+            if occurrence == 1 { #expect(sending.status != 0, "the sender made no such call") }
             // Both ran to their ends: there are no more such calls to kill at.
             if sending.status == 0 && working.status == 0 { break }
         }
         print("\(call): killed \(killCount) times")
-        // strace counts the calls of each thread separately, so the result depends on which thread writes.
-        #expect(killCount >= 2)
         try finish(minimum: 1)
     }
 
     @Test(
         "if a broadcast is killed while sealing, another call continues it, and each device gets it once",
-        arguments: [0, 2])
+        .withoutKey, arguments: [0, 2])
     func everyone(staying count: Int) async throws {
         var generator = SeededGenerator()
         try await fixture.addDevices(Self.deviceCount..<2_500)
         let words = ["everyone", fixture.place, key, acknowledged, "0", "1", "1"]
-        let staying = try (0..<count).map { _ in try Self.worker.start(words) }
+        let staying = try (0..<count).map { _ in try start(words) }
         var killCount = 0
         repeat {
-            let killed = try Self.worker.start(words)
+            let killed = try start(words)
             try await Task.sleep(for: .milliseconds(Int.random(in: 20...200 + 80 * killCount, using: &generator)))
             killed.kill()
             _ = killed.wait()
@@ -99,15 +105,23 @@ import Testing
         } while try count == 0 ? acknowledgedNumbers().isEmpty : !staying.allSatisfy(\.hasEnded)
         print("killed \(killCount) times")
         for process in staying { #expect(process.wait().status == 0) }
-        let last = try Self.worker.run(words)
+        let last = try run(words)
         #expect(last.status == 0, "\(last.errors)")
         try await eachGotOne(of: 2_500)
+    }
+
+    private func start(_ words: [String]) throws -> ChildProcess {
+        try Self.worker.start(words, environment: environment)
+    }
+
+    private func run(_ words: [String]) throws -> Program.Result {
+        try Self.worker.run(words, environment: environment)
     }
 
     /// Delivers the waiting pushes, and checks their recipients.
     private func eachGotOne(of count: Int) async throws {
         #expect(try await fixture.outbox.status().waitingCount == count)
-        let working = try Self.worker.run(["work", fixture.place, log, "0", "empty"])
+        let working = try run(["work", fixture.place, log, "0", "empty"])
         #expect(working.status == 0, "\(working.errors)")
         let tokens = try pushes().map(\.token)
         #expect(tokens.count == count)
@@ -127,7 +141,7 @@ import Testing
 
     /// Delivers the rest undisturbed, and checks every push that was ever sent.
     private func finish(minimum: Int) throws {
-        let working = try Self.worker.run(["work", fixture.place, log, "0", "empty"])
+        let working = try run(["work", fixture.place, log, "0", "empty"])
         #expect(working.status == 0, "\(working.errors)")
         let acknowledged = Set(try acknowledgedNumbers())
         #expect(acknowledged.count >= minimum)

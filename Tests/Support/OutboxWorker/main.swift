@@ -5,7 +5,8 @@ import PushSender
 import SealedPush
 
 // A program for tests to kill. `enqueue` adds messages to an outbox and records each acknowledged one. `everyone` does the
-// same for all devices at once. `work` delivers to a file, and `register` adds a device.
+// same for all devices at once. `work` delivers to a file, and `register` adds a device. `OUTBOX_KEY_FILE` in the environment
+// names the file with the outbox's key, if it has one.
 let words = CommandLine.arguments.dropFirst()
 let arguments = Array(words.dropFirst())
 
@@ -46,11 +47,15 @@ func makeSealer(_ path: String) throws -> Sealer {
     return Sealer(sender: key, topic: "com.example.app", safeDefault: "You have a new message!")
 }
 
+let outboxKey = try ProcessInfo.processInfo.environment["OUTBOX_KEY_FILE"].map { file in
+    try OutboxKey(parsing: Array(Data(contentsOf: URL(filePath: file))))
+}
 // Wait longer than any machine is busy.
 let outbox =
     arguments[0].hasPrefix("postgres://")
-    ? try await Outbox(postgres: arguments[0], clock: nil, patience: .seconds(600), rowPatience: .seconds(600))
-    : try Outbox(at: arguments[0], clock: .system, busyLimit: 600)
+    ? try await Outbox(
+        postgres: arguments[0], clock: nil, patience: .seconds(600), rowPatience: .seconds(600), key: outboxKey)
+    : try Outbox(at: arguments[0], clock: .system, busyLimit: 600, key: outboxKey)
 switch words.first {
 case "enqueue", "everyone":
     let sealer = try makeSealer(arguments[1])
