@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 @testable import SealedPush
@@ -68,8 +69,7 @@ import Testing
         #expect(try Content(opening: content.json) == content)
     }
 
-    @Test("A long hostile value in a member with few values is refused at once", .timeLimit(.minutes(1)))
-    func hostileValues() {
+    @Test("A long hostile value in a member with few values is refused at once") func hostileValues() {
         // Without a check of its length, a comparison sorts the marks, in a second or more.
         let value = "a" + String(repeating: "\u{301}", count: 16_000) + String(repeating: "\u{316}", count: 16_000)
         let hash = String(repeating: "A", count: 43)
@@ -81,19 +81,19 @@ import Testing
             ("attachments[0].type", #""attachments":[{\#(file),"id":"a","type":"\#(value)"}]"#),
         ] {
             let bytes = Array(#"{"alert":{"body":"b"},\#(json)}"#.utf8)
-            for _ in 0..<100 {
-                #expect(throws: ContentError.invalid(member)) {
-                    try Content(parsing: bytes, maximumByteCount: Content.maximumUnsealedByteCount)
+            let time = processorTime {
+                for _ in 0..<100 {
+                    #expect(throws: ContentError.invalid(member)) {
+                        try Content(parsing: bytes, maximumByteCount: Content.maximumUnsealedByteCount)
+                    }
                 }
             }
+            #expect(time < .seconds(15), "\(member)")
         }
     }
 
     @Test("Content is refused if `other` contains a key with its own property, or a reserved one") func knownKeys() {
-        for key in [
-            "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
-            "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
-        ] {
+        for key in Content.knownKeys {
             var content = Content(body: "x")
             content.other = [key: 1]
             #expect(refusal(content) == .invalid(key))
