@@ -111,7 +111,7 @@ import Testing
             let endless = try RawClient(port: server.port)
             endless.write("POST /v1/messages HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n")
             let chunk = "1000\r\n\(String(repeating: "x", count: 4_096))\r\n"
-            let flood = await endless.flood(chunk, atMost: 64 << 20, patience: 60)
+            let flood = await endless.flood(chunk, atMost: 64 << 20, patience: 300)
             #expect(flood.isClosed && flood.byteCount < 64 << 20)
             #expect(try server.send("GET", "/healthz").status == 200)
         }

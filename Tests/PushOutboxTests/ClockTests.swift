@@ -123,17 +123,18 @@ import Testing
             time.set(by: .seconds(86_400))
             return .accepted
         }
-        #expect(try await fixture.deliver(ahead, until: .empty, inFlight: 1).acceptedCount == 1)
+        // While they are in transit, an hour mustn't pass.
+        let outbox = try await fixture.standingStill()
+        #expect(try await fixture.deliver(ahead, from: outbox, inFlight: 1).acceptedCount == 1)
         #expect(try await fixture.outbox.status().deadLetters == ["expired": 1])
         time.set(by: .seconds(-86_400))
-        let outbox = fixture.outbox
         try await fixture.enqueue("third", to: .device("d1"))
         let right = ScriptedTransport()
-        try await fixture.deliver(right, until: .empty)
+        try await fixture.deliver(right, from: outbox)
         try await eventually("the push isn't a dead letter anymore") {
             try await outbox.status().deadLetters.isEmpty
         }
-        try await fixture.deliver(right, until: .empty)
+        try await fixture.deliver(right, from: outbox)
         #expect(try await fixture.outbox.status().outcomes["accepted"] == 3)
         #expect(right.delivered.all.count == 2)
     }

@@ -10,14 +10,17 @@ import UserNotifications
 
 @Suite("The limits that the notifications of one process share") struct WorkBudgetTests {
     @Test("No work begins while memory is short, and all continues once there is some") func memory() async throws {
-        let available = Locked<Int?>(0)
-        let budget = WorkBudget { available.withLock { $0 } }
+        let (available, checkCount) = (Locked<Int?>(0), Locked(0))
+        let budget = WorkBudget {
+            checkCount.withLock { $0 += 1 }
+            return available.withLock { $0 }
+        }
         let done = Collected<Int>()
         let tasks = (0..<4).map { number in Task { try await budget.files.run { done.add(number) } } }
         try await eventually("all wait") { budget.files.waitingCount == 4 }
         available.withLock { $0 = 1 << 20 }
-        // By then, it has checked again several times.
-        try await Task.sleep(for: .milliseconds(300))
+        let before = checkCount.withLock { $0 }
+        try await eventually("it has checked again") { checkCount.withLock { $0 } > before + 3 }
         #expect(done.all.isEmpty)
         available.withLock { $0 = 64 << 20 }
         for task in tasks { try await task.value }

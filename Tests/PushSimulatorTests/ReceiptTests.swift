@@ -36,10 +36,12 @@ import Testing
         try run { listener, seal in
             let wanted = Thoroughness.count(4, thorough: 24)
             var roundCount = 0
-            // On a busy machine, some exit before they are killed.
+            // On a busy machine, some exit before they are killed; but not while the server is stopped, so that nothing can
+            // be posted, unless the machine takes 25 s for it.
             while roundCount < wanted || (killCount <= wanted / 2 && roundCount < 20 * wanted) {
                 roundCount += 1
                 #expect(try device.deliver(broken).reason == "malformed")
+                if roundCount.isMultiple(of: 2) { listener.pause() }
                 let output = FileHandle(forWritingAtPath: try device.folder.write("", to: "output"))
                 let process = try Program("device-simulator").start(
                     device.arguments(device.file(seal("Hello"))), output: try #require(output))
@@ -47,6 +49,7 @@ import Testing
                 while names.contains("failures"), !process.hasEnded { usleep(50) }
                 usleep(.random(in: 0...8_000, using: &random))
                 killCount += process.killChildren()
+                listener.resume()
                 process.wait()
             }
             #expect(killCount > wanted / 2)
@@ -125,6 +128,7 @@ extension ChildProcess {
 struct ReceiptListener {
     let url: String
     private let folder: URL
+    private let process: ChildProcess
 
     /// Runs the server on its own port, with its outbox in `folder`, until `body` returns.
     static func run(
@@ -142,12 +146,18 @@ struct ReceiptListener {
         while ContinuousClock.now < end {
             let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]
             if let port = (object?["phones"] as? [String: Any])?["port"] as? Int {
-                return try body(ReceiptListener(url: "http://127.0.0.1:\(port)/v1/receipts", folder: folder))
+                return try body(
+                    ReceiptListener(url: "http://127.0.0.1:\(port)/v1/receipts", folder: folder, process: process))
             }
             usleep(10_000)
         }
         Issue.record("the receipt server didn't start")
     }
+
+    /// Stops the server until ``resume()``. Its connections stay open, without answers.
+    func pause() { Glibc.kill(process.identifier, SIGSTOP) }
+
+    func resume() { Glibc.kill(process.identifier, SIGCONT) }
 
     func counted() throws -> (shown: Int, failures: [String: Int]) {
         let status = try Program("sealedpush", in: folder).run("outbox", "status", "--json").objects.first

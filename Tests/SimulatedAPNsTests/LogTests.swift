@@ -39,15 +39,16 @@ import Testing
     }
 
     @Test("the log has a slow handshake and an excess connection") func limits() async throws {
-        let apns = try await RunningAPNs {
-            $0.connectionLimit = 1
-            $0.handshakeTimeout = .seconds(5)
-        }
-        let silent = try await RawConnection(port: apns.address.port)
-        let extra = try await RawConnection(port: apns.address.port)
+        let full = try await RunningAPNs { $0.connectionLimit = 1 }
+        let first = try await RawConnection(port: full.address.port)
+        let extra = try await RawConnection(port: full.address.port)
         #expect(await extra.wait { $0.isClosed })
+        #expect(try await full.events("connection-refused").count == 1)
+        await first.close()
+        await full.server.stop()
+        let apns = try await RunningAPNs { $0.handshakeTimeout = .milliseconds(500) }
+        let silent = try await RawConnection(port: apns.address.port)
         #expect(await silent.wait { $0.isClosed })
-        #expect(try await apns.events("connection-refused").count == 1)
         #expect(try await apns.events("handshake-timeout").map { $0["connection"] as? Int } == [1])
         await apns.server.stop()
     }

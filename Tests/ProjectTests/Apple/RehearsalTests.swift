@@ -28,7 +28,10 @@ import Testing
     }
 
     /// All modes, or a random one in a plain run.
-    private static let modes = Thoroughness.isThorough ? AppMode.allCases : AppMode.allCases.shuffled().suffix(1)
+    private static let modes: [AppMode] = {
+        var random = SeededGenerator(for: "modes")
+        return Thoroughness.isThorough ? AppMode.allCases : AppMode.allCases.shuffled(using: &random).suffix(1)
+    }()
 
     @Test("the Swift code of the app's guides compiles", arguments: modes) func app(mode: AppMode) async throws {
         let blocks = try ["AppGuide", "Migration", "TestOnLinux", "RichNotifications"].flatMap { name in

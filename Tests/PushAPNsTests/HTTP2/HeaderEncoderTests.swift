@@ -2,6 +2,7 @@ import NIOCore
 import NIOHPACK
 import PushSender
 import SealedPush
+import TestSupport
 import Testing
 
 @testable import PushAPNs
@@ -27,7 +28,7 @@ import Testing
     @Test("each push has its own fields, for any sequence of topics, priorities, tokens, and expirations")
     func changes() throws {
         var peer = Peer()
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator()
         for number in 0..<2_000 {
             let topic = Topic(parsing: "com.example.app\(Int.random(in: 0..<12, using: &random))") ?? Rig.topic
             let priority = Bool.random(using: &random) ? PushPriority.immediate : .considerate

@@ -52,6 +52,10 @@ final class Fixture: Sendable {
     /// The outbox's place, as passed to programs.
     var place: String { database?.address ?? path }
 
+    /// The outbox, with a clock that advances only on request: no courier oversleeps, however busy the machine is. With it,
+    /// deliver until nothing is due: a push that isn't due would be waited for forever.
+    func standingStill() async throws -> Outbox { try await reopened(time.standing) }
+
     /// Another process's view of the same outbox.
     func reopened() async throws -> Outbox { try await reopened(time.clock) }
 
@@ -213,15 +217,22 @@ final class FakeClock: Sendable {
     /// Sets the wall clock, as an operator or a time server does.
     func set(by duration: Duration) { milliseconds.withLock { $0.wall += duration.milliseconds } }
 
+    /// Advances while a task sleeps. How far it advances while a push is in transit depends on the machine's load.
     var clock: OutboxClock {
+        clock { duration in
+            // A store in memory takes no time, but transports need some before the next poll.
+            if StoreKind.current == .memory { try? await Task.sleep(for: .milliseconds(1)) }
+            await Task.yield()
+            if !Task.isCancelled { self.advance(by: duration) }
+        }
+    }
+
+    /// Advances only on request.
+    var standing: OutboxClock { clock { _ in try? await Task.sleep(for: .milliseconds(1)) } }
+
+    private func clock(sleep: @escaping @Sendable (Duration) async -> Void) -> OutboxClock {
         OutboxClock(
-            now: { self.now }, uptime: { self.uptime }, boot: "this start of the machine",
-            sleep: { duration in
-                // A store in memory takes no time, but transports need some before the next poll.
-                if StoreKind.current == .memory { try? await Task.sleep(for: .milliseconds(1)) }
-                await Task.yield()
-                if !Task.isCancelled { self.advance(by: duration) }
-            })
+            now: { self.now }, uptime: { self.uptime }, boot: "this start of the machine", sleep: sleep)
     }
 }
 

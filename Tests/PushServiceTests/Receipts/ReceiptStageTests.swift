@@ -55,11 +55,13 @@ import UserNotifications
         let stranger = Sealer(sender: SenderPrivateKey(), topic: Fixture.topic, safeDefault: "x")
         await show(try stranger.seal(Content(body: "x"), toUnverified: fixture.phone.recipient).envelope.text)
         #expect(server.bodies.isEmpty)
+        let start = ContinuousClock.now
         #expect(await show(try field()).body == "Hello")
+        let whole = ContinuousClock.now - start
         let receipt = try #require(try receipts().first)
         #expect(receipt.failures == [.malformed: 3, .unknownSender: 1])
         #expect(receipt.id == ReceiptKey(of: fixture.sender, for: Fixture.topic).id(of: fixture.phone.recipient))
-        #expect(receipt.elapsed > .zero && receipt.elapsed < .seconds(120))
+        #expect(receipt.elapsed > .zero && receipt.elapsed <= whole)
         await show(try field())
         #expect(try receipts().map { $0.failures.isEmpty } == [false, true])
         #expect(queue.waiting().isEmpty)
