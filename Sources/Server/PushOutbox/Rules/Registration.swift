@@ -77,7 +77,7 @@ package struct Registration: Sendable {
         guard countedUser == nil || count < deviceLimit else { throw .tooManyDevices(limit: deviceLimit) }
     }
 
-    /// Checks who owns a device. A record is public and can be submitted by anyone, so ownership is proven by an answered
+    /// Checks who owns a device. Anyone who has a record can submit it, so ownership is proven by an answered
     /// challenge. Once this user's device has answered, other users' unproven pins of it are removed. Returns their rows.
     /// Throws `enrolledElsewhere`. Source: Specification 11.5.8.
     private func claim(from others: [KnownOwners.Enrolled]) throws(OutboxError) -> [Int64] {
