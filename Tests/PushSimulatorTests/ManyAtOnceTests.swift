@@ -39,7 +39,7 @@ import Testing
         let sealer = Sealer(sender: device.sender, topic: Device.topic, safeDefault: "wire default")
         var content = Content(title: "Album", body: String(repeating: "A long day at the harbour. ", count: 120))
         let album = try album()
-        // Pictures without a turn in time are left out (Specification 14.3), and a busy machine has little time. So most
+        // Pictures without a turn in time are left out (ContentParts 14.3), and a busy machine has little time. So most
         // pictures need to arrive in only one run, and a run with few pictures needs little time; but everything else must
         // arrive in each. If turns weren't passed on, at most six pictures would.
         var (count, attempt) = (album.count, 0)

@@ -54,7 +54,7 @@ export interface Content {
   data?: unknown
 }
 
-/** Content that removes notifications (Specification 21). */
+/** Content that removes notifications (ContentParts 21). */
 export interface Withdrawal {
   id?: string
   topic?: string
@@ -81,7 +81,7 @@ export interface SealOptions {
 /**
  * Seals the messages of one server for one app. Keep one while the server runs.
  *
- * Each message has its own context (Specification 3.5.8), so workers, forks, and clones of the machine are safe.
+ * Each message has its own context (Specification 3.5.5), so workers, forks, and clones of the machine are safe.
  */
 export class Sender {
   /**

@@ -23,7 +23,7 @@ export const now = () => Math.floor(Date.now() / 1000)
 
 export const VECTORS = new URL('../../../Tests/Vectors/', import.meta.url)
 
-/** Returns the values of each vector by its name (Specification, Appendix B). */
+/** Returns the values of each vector by its name (Tests/Vectors/README.md). */
 export function readVectors(folder) {
   const url = new URL(folder, VECTORS)
   const names = readdirSync(url).filter((name) => name.endsWith('.txt'))

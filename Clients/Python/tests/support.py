@@ -18,7 +18,7 @@ NINA = {"alert": {"title": "Nina", "body": "Lunch at one?"}}
 
 
 def read_vectors(folder):
-    """Returns the values of each vector by its name (Specification, Appendix B)."""
+    """Returns the values of each vector by its name (Tests/Vectors/README.md)."""
     found = {}
     for path in sorted((VECTORS / folder).glob("*.txt")):
         lines = path.read_text(encoding="utf-8").split("\n")

@@ -7,7 +7,7 @@ internal import SealedPush
 ///
 /// A chart is drawn only if the app's configuration includes this stage. A notification without a chart, or with one that
 /// this version can't read, passes unchanged; if drawing fails, its text is still shown. Draws one chart at a time per
-/// process; at 3x, takes about 20 milliseconds, and 4 MB that are freed before slow stages. Source: Specification 15.
+/// process; at 3x, takes about 20 milliseconds, and 4 MB that are freed before slow stages. Source: ContentParts 15.
 public struct ChartStage: ServiceStage {
     private var style: ChartStyle
 

@@ -50,7 +50,7 @@ struct PushOpening: Sendable {
     /// Performs steps 2 to 6, and writes the log line.
     ///
     /// - Parameter isWanted: Whether this content belongs in the kind of push that it came in. Asked before anything is
-    ///   recorded: a carrier can move an envelope into the other kind, where it must not be used up. Specification 21.3.
+    ///   recorded: a carrier can move an envelope into the other kind, where it must not be used up. ContentParts 21.3.
     /// - Returns: The content and the ledger's answer; no answer if the content isn't wanted.
     private func open(
         _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime,
@@ -68,7 +68,7 @@ struct PushOpening: Sendable {
             writeLog(answer == nil ? .malformedContent : nil, opened.recipient.keyID, opened.sender?.keyID, at: now)
             return (opened, answer)
         } catch {
-            // Log only the device's or the app's own keys. Source: Specification 10.3.
+            // Log only the device's or the app's own keys. Source: DeviceState 33.3.
             writeLog(
                 error, candidates?.keys.first?.identity.recipient.keyID, candidates?.pairs.first?.sender?.keyID, at: now
             )

@@ -6,7 +6,7 @@ internal import PushSender
 internal import SealedPush
 
 /// Receives receipts from phones and counts them. Each transaction includes all that arrived during the previous one. A
-/// receipt needs no login because it has a MAC. Neither addresses nor bodies are kept. Source: Specification 16.6.
+/// receipt needs no login because it has a MAC. Neither addresses nor bodies are kept. Source: ContentParts 16.6.
 final class ReceiptRoutes: Sendable {
     private let outbox: Outbox
     private let keys: @Sendable () -> ServerState

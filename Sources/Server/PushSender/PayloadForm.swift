@@ -42,7 +42,7 @@ package enum PayloadForm {
     ])
     /// The end of the clear part, which appears nowhere else in it.
     package static let clearEnd = "\"\(Envelope.fieldName)\":\""
-    /// The clear part of a push that the app opens instead of the extension. Source: Specification 21.3.
+    /// The clear part of a push that the app opens instead of the extension. Source: ContentParts 21.3.
     package static let background = "{\"aps\":{\"content-available\":1},\(clearEnd)"
     package static let clear = Piece.any([alert, .text(background)])
     package static let sealed = Piece.all([.envelope, .text("\"}")])

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seals and opens the encrypted files of Specification 14, and writes the vectors in Tests/Vectors/Attachments.
+"""Seals and opens the encrypted files of ContentParts 14, and writes the vectors in Tests/Vectors/Attachments.
 
   attachments.py seal FILE STORED URL ID TYPE   prints the attachment's entry
   attachments.py open ENTRY STORED              writes the plaintext to standard output

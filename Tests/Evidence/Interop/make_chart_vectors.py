@@ -3,7 +3,7 @@
 
   chart    the value of the content's key `chart`, as JSON
   outcome  `reads` or `unreadable`
-  read     if it reads: the same chart as JSON with all members (Specification 15.1)
+  read     if it reads: the same chart as JSON with all members (ContentParts 15.1)
 """
 
 import json

@@ -121,7 +121,46 @@ def recipes(tree):
                 yield path, f"no file of its recipe contains {span}"
 
 
+# Documents whose paragraphs are cited by number. The first three are numbered together.
+NUMBERED = ("Specification", "ContentParts", "DeviceState", "EnrollmentHTTP")
+NUMBER = r"[0-9]+(?:\.[0-9]+)*"
+BETWEEN = "(?:, and |, | and | or | to )"
+
+
+def paragraphs(tree):
+    """A reference to a paragraph names one that exists, in the right document, and no two paragraphs have one number."""
+    found = {}
+    for name in NUMBERED:
+        text = re.sub(r"(?ms)^ *```.*?^ *```", "", tree.texts.get(f"Docs/{name}.md", ""))
+        numbers = re.findall(rf"(?m)^(?:#+ |- )?(?:\*\*)?({NUMBER})(?:\.? )", text)
+        found[name] = {each for each in numbers if "." in each or re.search(rf"(?m)^## {each} ", text)}
+        together = [each for other in NUMBERED[:3] if name in NUMBERED[:3] for each in found.get(other, ()) if other != name]
+        for number in sorted({each for each in found[name] if numbers.count(each) > 1 and "." in each} | found[name] & set(together)):
+            yield f"Docs/{name}.md", f"a second paragraph has the number {number}"
+    known = set().union(*(found[name] for name in NUMBERED[:3]))
+    for path, text in tree.files():
+        if path.startswith("Tests/Tools/Lint/"):
+            continue
+        flat = re.sub(r"\s*\n[ \t]*(?:///?|#|\*|--|/\*)?[ \t]*", " ", text)
+        for document, numbers in re.findall(rf"\b({'|'.join(NUMBERED)}),?(?: sections?)? ({NUMBER}(?:{BETWEEN}{NUMBER})*)(?![\w-])", flat):
+            for number in re.findall(NUMBER, numbers):
+                if number not in found[document]:
+                    yield path, f"Docs/{document}.md has no paragraph {number}, but see: {document} {numbers}"
+        if path in (*(f"Docs/{name}.md" for name in NUMBERED[:3]), "Docs/Proofs.md", "Docs/ThreatModel.md", "Tests/Vectors/README.md"):
+            for numbers in re.findall(rf"\(({NUMBER}(?:{BETWEEN}{NUMBER})*)\)", re.sub(r"(?ms)^ *```.*?^ *```", "", text)):
+                for number in re.findall(NUMBER, numbers):
+                    if "." in number and number not in known:
+                        yield path, f"no paragraph has the number {number}, but see: ({numbers})"
+
+
 RULES = [
+    (paragraphs, [
+        {"Docs/Specification.md": "## 1 A\n1.1 a\n", "A.swift": "/// Specification\n/// 1.2."},
+        {"Docs/Specification.md": "## 1 A\n1.1 a\n", "Docs/ContentParts.md": "## 2 A\n2.1 a\n", "A.swift": "// Specification 2.1"},
+        {"Docs/Specification.md": "## 1 A\n1.1 a\n", "A.md": "see Specification 1.1, 1, and 1.3"},
+        {"Docs/Specification.md": "## 1 A\n1.1 a (1.2)\n"}, {"Docs/Specification.md": "1.1 a\n\n- 1.1 b\n"},
+        {"Docs/Specification.md": "1.1 a\n", "Docs/DeviceState.md": "1.1 a\n"},
+    ]),
     (links, [{"A.md": "[a](B.md)"}, {"Docs/A.md": "[a](../B.md#c)"}, {"A.md": "`Docs/B.md`"}, {"A.md": '<img src="b.png">'}]),
     (first_screen, [{"README.md": "a\n" * 111}]),
     (fences, [

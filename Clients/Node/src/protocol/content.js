@@ -1,4 +1,4 @@
-// The content of a message: its rules, its JSON, and its padding (Specification, sections 4 and 15).
+// The content of a message: its rules, its JSON, and its padding (Specification, section 4; ContentParts, section 15).
 
 import { ContentError, MOMENT, SealedPushError, TooLargeError } from '../errors.js'
 import { byteCount, isSeconds, isTopic, isUnicode, toJSON } from './text.js'

@@ -1,4 +1,4 @@
-"""Encrypts files of any size and makes their entries for the content (Specification 14)."""
+"""Encrypts files of any size and makes their entries for the content (ContentParts 14)."""
 
 import hashlib
 import os
@@ -33,7 +33,7 @@ def seal_attachment(
         for writing. Store the result at `url`, byte for byte, before you send the push.
     id: the attachment's ID, unique in its message: 1 to 64 bytes.
     type: such as "image/png"; by default, taken from the source's name. The file's first bytes must match it.
-    thumbnail: hidden, clip, time (Specification 14.1).
+    thumbnail: hidden, clip, time (ContentParts 14.1).
     plain: whether to leave the file unencrypted, because it is public anyway.
 
     The entry contains the file's key, so it is as secret as the content. Uses at most 0.5 MB of memory for any length.

@@ -7,7 +7,7 @@ Sound = TypedDict("Sound", {"critical": Literal[0, 1], "name": str, "volume": fl
 
 
 class Chart(TypedDict, total=False):
-    """A chart shown with the text (Specification 15.1)."""
+    """A chart shown with the text (ContentParts 15.1)."""
 
     kind: Required[Literal["line", "area", "bar", "sparkline"]]
     points: Required[list[float | None]]
@@ -36,7 +36,7 @@ Withdrawal = TypedDict(
     },
     total=False,
 )
-"""Content that removes notifications (Specification 21)."""
+"""Content that removes notifications (ContentParts 21)."""
 
 Content = TypedDict(
     "Content",

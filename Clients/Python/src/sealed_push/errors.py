@@ -174,7 +174,7 @@ class ChallengeError(SealedPushError):
 
 
 class ReceiptError(SealedPushError):
-    """A receipt is refused (Specification 16.5). Respond with status 400."""
+    """A receipt is refused (ContentParts 16.5). Respond with status 400."""
 
     words = {
         "wrong-size": ("the receipt isn't 128 bytes long", "pass the request's whole body"),
@@ -187,7 +187,7 @@ class ReceiptError(SealedPushError):
 
 
 class FileError(SealedPushError):
-    """A file wasn't sealed, or doesn't open (Specification 14)."""
+    """A file wasn't sealed, or doesn't open (ContentParts 14)."""
 
     words = {
         "unreadable": ("the file or its entry can't be read", "pass a path or a binary stream, and the unchanged entry"),
@@ -204,7 +204,7 @@ class FileError(SealedPushError):
             "use an https URL with a host, at most 2,048 visible ASCII characters, and no password",
         ),
         "id": ("not a valid attachment ID", "use 1 to 64 bytes of text, unique within the message"),
-        "thumbnail": ("not a valid thumbnail", "see Specification 14.1: hidden, clip, time"),
+        "thumbnail": ("not a valid thumbnail", "see ContentParts 14.1: hidden, clip, time"),
         "cut": ("the file is shorter than it should be", "store it again, byte for byte"),
         "altered": ("the file isn't the one that was sealed", "store it again, byte for byte"),
     }

@@ -1,4 +1,4 @@
-"""Receipts, in which a device states that it has shown a message (Specification 16)."""
+"""Receipts, in which a device states that it has shown a message (ContentParts 16)."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

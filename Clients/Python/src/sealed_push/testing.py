@@ -21,8 +21,8 @@ _LIFETIME = 400 * 86400
 
 
 class Phone:
-    """One app on one device, as Specification 6, 7.2, 11, 13.3, and 16 describe it. A tool for tests: its keys and ledger
-    exist only in memory, unprotected, and it doesn't show notifications.
+    """One app on one device, as Specification 6, 7.2, 11, and 13.3 and ContentParts 16 describe it. A tool for tests: its
+    keys and ledger exist only in memory, unprotected, and it doesn't show notifications.
 
     `trusting` is the list of public keys that the phone trusts, pushsender1...; a test may change it.
     """

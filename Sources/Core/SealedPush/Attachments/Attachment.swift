@@ -2,7 +2,7 @@ internal import PushCore
 
 extension Content {
     /// A picture, sound, or movie that belongs to a message and is stored on the web, encrypted or not.
-    /// Source: Specification 14.
+    /// Source: ContentParts 14.
     public struct Attachment: Hashable, Sendable {
         /// An ID that is unique within the message: 1 to 64 bytes.
         public var id: String

@@ -1,7 +1,7 @@
 internal import PushCore
 
 /// Encrypts a file's bytes, or passes them through unencrypted, and hashes the bytes to be stored. Uses 128 KiB of memory
-/// regardless of the length. Not safe for concurrent use. Source: Specification 14.2.
+/// regardless of the length. Not safe for concurrent use. Source: ContentParts 14.2.
 package struct FileSealing: ~Copyable {
     private let key: AttachmentKey?
     private var hash: BLAKE2bStream?
@@ -108,7 +108,7 @@ struct SealedChunks: ~Copyable {
             return
         }
         let tag = try stream.open(piece, body)
-        // Specification 14.2: only the last chunk is final.
+        // ContentParts 14.2: only the last chunk is final.
         guard let tag, (tag == .final) == (rest == 0) else { throw .altered }
         isOver = tag == .final
         self.stream = consume stream

@@ -1,4 +1,4 @@
-/// Content that is too large for one push, stored as an encrypted file on the web. Source: Specification 14.5.
+/// Content that is too large for one push, stored as an encrypted file on the web. Source: ContentParts 18.1.
 public struct Overflow: Hashable, Sendable {
     /// The file, which is always encrypted.
     public var file: RemoteFile

@@ -6,7 +6,7 @@ internal import PushCore
     public import Foundation
 #endif
 
-/// A file on the web, and the hash that identifies it. Source: Specification 14.1.
+/// A file on the web, and the hash that identifies it. Source: ContentParts 14.1.
 public struct RemoteFile: Hashable, Sendable {
     /// The URL: `https`, with a host but no user or password, at most 2,048 bytes. Receivers decide whether to fetch it.
     public var url: URL

@@ -1,7 +1,7 @@
 internal import PushCore
 
 /// Checks and decrypts a file as it arrives, in 128 KiB of memory regardless of its length. Don't use any output until
-/// ``finish()`` returns. Not safe for concurrent use. Source: Specification 14.3.
+/// ``finish()`` returns. Not safe for concurrent use. Source: ContentParts 14.3.
 package struct RemoteFileOpening: ~Copyable {
     private let file: RemoteFile
     private var hash: BLAKE2bStream?

@@ -1,7 +1,7 @@
 internal import PushCore
 
 /// The layout of an encrypted file: a 24-byte header, then chunks of 65,536 + 17 bytes; the last chunk may be
-/// shorter. Source: Specification 14.2.
+/// shorter. Source: ContentParts 14.2.
 package struct SealedFileLayout: Hashable, Sendable {
     package let plaintextByteCount: Int
 

@@ -16,7 +16,7 @@ struct URLAuthority {
         port = end == text.endIndex ? nil : text[end...].dropFirst()
     }
 
-    /// Whether host and port have the form that a sender may use for a file. Source: Specification 14.1.1.
+    /// Whether host and port have the form that a sender may use for a file. Source: ContentParts 14.1.1.
     var isUsable: Bool {
         if let port {
             guard (1...5).contains(port.utf8.count), port.utf8.allSatisfy(\.isDigit), UInt16(port) ?? 0 > 0

@@ -12,7 +12,7 @@ extension Content {
     ]
 
     /// Reads content JSON that is to be sealed. `id`, `topic`, and `sent` may be missing; all other members must follow
-    /// Specification 4.6 and 14 to 17.
+    /// Specification 4.6 and ContentParts 14 to 17.
     ///
     /// Accepts at most 4,096 bytes and at most 16 levels. Takes time in proportion to the bytes.
     public init(parsing bytes: [UInt8]) throws(ContentError) {
@@ -24,7 +24,7 @@ extension Content {
         try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: false)
     }
 
-    /// Reads content JSON as a device does: drops only the members that break a rule of Specification 14 to 17.
+    /// Reads content JSON as a device does: drops only the members that break a rule of ContentParts 14 to 17.
     package init(opening bytes: [UInt8], maximumByteCount: Int = maximumByteCount) throws(ContentError) {
         try self.init(bytes, maximumByteCount: maximumByteCount, isLenient: true)
     }
@@ -126,7 +126,7 @@ extension Content {
         return attachments
     }
 
-    /// Specification 14.3.
+    /// ContentParts 14.3.
     private static func readableAttachments(in value: JSONValue) -> [Attachment] {
         guard case .array(let values) = value else { return [] }
         var ids: Set<[UInt8]> = []

@@ -18,7 +18,7 @@ public struct Content: Hashable, Sendable {
     /// The number on the app's icon, 0 to 2,147,483,647; 0 removes it, nil leaves it unchanged.
     public var badge: Int?
     /// The amount to add to the count that the device keeps (`BadgeCount` of PushService): 1 to 99, without ``badge``.
-    /// Source: Specification 20.
+    /// Source: ContentParts 20.
     public var badgeIncrement: Int?
     /// The sound to play; nil for none.
     public var sound: Sound?
@@ -34,7 +34,7 @@ public struct Content: Hashable, Sendable {
     public var data: JSONValue?
     /// Pictures, sounds, and movies in display order; at most 16, each with its own ID. In opened content, only those that
     /// could be read; if several have the same ID, only the first. An unreadable attachment is dropped without affecting
-    /// the text. Source: Specification 14.
+    /// the text. Source: ContentParts 14.
     public var attachments: [Attachment] = []
     /// The location of the whole content, if this is only its first part: see ``Overflow``.
     public var overflow: Overflow?
@@ -46,9 +46,9 @@ public struct Content: Hashable, Sendable {
     /// The notifications that this content removes. Such content doesn't show anything.
     public var withdrawal: Withdrawal?
     /// The sender's request for a receipt once the message has been shown; a sealer adds it. In opened content, also nil if
-    /// it can't be read: only the receipt is lost, never the text. Source: Specification 16.1.
+    /// it can't be read: only the receipt is lost, never the text. Source: ContentParts 16.1.
     public var receipt: ReceiptRequest?
-    /// Whether `{{name}}` in title, subtitle, and body stands for a value only the device knows. Source: Specification 17.
+    /// Whether `{{name}}` in title, subtitle, and body stands for a value only the device knows. Source: ContentParts 17.
     /// False unless the sender sets it: the text of any other message is shown as is, including its braces.
     public var isTemplate = false
     /// Members that this version doesn't know; kept for the app.

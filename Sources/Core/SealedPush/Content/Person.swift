@@ -2,7 +2,7 @@ extension Content {
     /// The person who wrote a message. Devices show their picture beside it, as messengers do: a communication notification.
     ///
     /// Ignored in anonymous messages. In opened content, a picture or person that breaks a rule is dropped, but never
-    /// the text; sealing throws ``ContentError/invalid(_:)``. Source: Specification 19.
+    /// the text; sealing throws ``ContentError/invalid(_:)``. Source: ContentParts 19.
     public struct Person: Hashable, Sendable {
         /// The person's name: 1 to 128 bytes, including a visible character.
         public var name: String

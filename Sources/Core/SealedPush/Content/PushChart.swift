@@ -1,6 +1,6 @@
 internal import PushCore
 
-/// A chart that the device draws from sealed points. Source: Specification 15.
+/// A chart that the device draws from sealed points. Source: ContentParts 15.
 ///
 /// The device shows it only if its app has opted in, so the notification's text must make sense without it.
 public struct PushChart: Hashable, Sendable {
@@ -81,7 +81,7 @@ public struct PushChart: Hashable, Sendable {
 }
 
 extension PushChart {
-    /// Reads the form in Specification 15.1. Members with other names are ignored.
+    /// Reads the form in ContentParts 15.1. Members with other names are ignored.
     package init(_ value: JSONValue, at path: String = "chart") throws(ContentError) {
         var chart = try MemberReader(value, at: path)
         self.init(

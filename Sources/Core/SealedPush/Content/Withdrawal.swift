@@ -2,7 +2,7 @@ extension Content {
     /// Removes notifications that a person has read elsewhere. Such content has no text and isn't shown.
     ///
     /// It removes only the same sender's notifications, and, in a thread, only those sent earlier. A notification that
-    /// arrives later is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: Specification 21.
+    /// arrives later is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: ContentParts 21.
     public struct Withdrawal: Hashable, Sendable {
         /// The notifications to remove.
         public var target: Target
@@ -34,7 +34,7 @@ extension Content {
 
     package var isBackground: Bool { withdrawal?.isFiltered == false }
 
-    /// Specification 21.2.
+    /// ContentParts 21.2.
     func check(_ withdrawal: Withdrawal) throws(ContentError) {
         _ = try Withdrawal(withdrawal.json, at: "withdraw", isLenient: false)
         var allowed = Content(withdrawing: withdrawal.target, isFiltered: withdrawal.isFiltered)

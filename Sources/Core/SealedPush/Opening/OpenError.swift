@@ -48,7 +48,7 @@ extension OpenError: CustomStringConvertible {
 extension OpenError {
     /// The fixed facts about each reason, in one place.
     package struct Facts: Hashable, Sendable {
-        /// The index of its count in receipts. Never reused for another reason. Source: Specification 16.3.
+        /// The index of its count in receipts. Never reused for another reason. Source: ContentParts 16.3.
         package let number: UInt8
         /// The step of opening that fails for this reason; nil if any step can.
         package let step: Step?

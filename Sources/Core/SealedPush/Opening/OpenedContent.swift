@@ -21,7 +21,7 @@ public struct OpenedContent: Sendable {
 
 extension OpenedContent {
     /// Returns the same message with its whole content from an encrypted file, or nil if that belongs to another message or
-    /// isn't well-formed. Source: Specification 14.5.
+    /// isn't well-formed. Source: ContentParts 18.1.
     package func completed(by json: [UInt8]) -> OpenedContent? {
         guard var whole = try? Content(opening: json, maximumByteCount: Overflow.maximumContentByteCount),
             whole.id == id, whole.topic == topic, whole.sent == sent, whole.withdrawal == nil

@@ -148,7 +148,7 @@ extension Opener {
         guard let count = plaintext.withUnsafeBytes({ Padding.contentByteCount(of: $0) }),
             var content = try? Content(opening: Array(plaintext[..<count])),
             let id = content.id, let topic = content.topic, let sent = content.sent,
-            // Source: Specification 21.2.
+            // Source: ContentParts 21.2.
             content.withdrawal == nil || sender != nil
         else { throw .malformedContent }
         guard topic == self.topic else { throw .topic }

@@ -1,7 +1,7 @@
 internal import PushCore
 
 /// The address for receipts: a URL of at most 256 bytes. It uses `https`, or `http` to this machine, which works only in
-/// the simulator. Source: Specification 16.1.
+/// the simulator. Source: ContentParts 16.1.
 public struct ReceiptAddress: Hashable, Sendable, CustomStringConvertible {
     /// The URL as given.
     public let description: String

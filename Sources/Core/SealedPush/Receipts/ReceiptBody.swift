@@ -1,8 +1,8 @@
 internal import PushCore
 
-/// A receipt's bytes as they are posted: always 128, so that the length reveals nothing. Source: Specification 16.2.
+/// A receipt's bytes as they are posted: always 128, so that the length reveals nothing. Source: ContentParts 16.2.
 package struct ReceiptBody: Hashable, Sendable {
-    /// How many seconds after its creation a receipt counts: 7 days. Source: Specification 16.5.
+    /// How many seconds after its creation a receipt counts: 7 days. Source: ContentParts 16.5.
     package static let maximumAge: Int64 = 7 * 86_400
     /// How many seconds a server keeps receiving receipts for a retired sender key: a day more, for the clocks.
     package static let keyRetention = maximumAge + 86_400

@@ -1,7 +1,7 @@
 /// A sealed message's request for a receipt: its address, the device's ID, and the key.
 ///
 /// The key is a secret shared by the server and this device: it can create only this device's receipts. Printing
-/// doesn't show the key. Source: Specification 16.1.
+/// doesn't show the key. Source: ContentParts 16.1.
 public struct ReceiptRequest: Hashable, Sendable {
     /// Where the device sends the receipt.
     public let address: ReceiptAddress

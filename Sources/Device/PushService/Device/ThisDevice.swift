@@ -9,7 +9,7 @@ public struct ThisDevice: Sendable {
     let device: OwnDevice
 
     /// Returns the record for the server, to send within the app's own login. Makes the enrollment key and the first key if
-    /// there are none, and the ledger before them (Specification 7.11). The record stays the same until something changes.
+    /// there are none, and the ledger before them (DeviceState 32.7). The record stays the same until something changes.
     ///
     /// The server pins the record's `enrollment` to verify later records. Call this before the server seals to this device.
     @concurrent public func enroll(at now: Timestamp = .now()) async throws(DeviceError) -> DeviceRecord {

@@ -26,7 +26,7 @@ public struct ExpandedNotification: Sendable {
     public let sealed: SealedNotification
 
     /// Reads a notification; nil if the service module didn't open it. A carrier can use any category in a push that
-    /// doesn't wake an extension; don't show its text as yours. Source: Specification 6.7.
+    /// doesn't wake an extension; don't show its text as yours. Source: DeviceState 31.2.
     public init?(_ notification: UNNotification) {
         let content = notification.request.content
         guard let sealed = SealedNotification(userInfo: content.userInfo), sealed.reason == nil else { return nil }

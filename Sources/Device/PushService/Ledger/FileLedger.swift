@@ -4,7 +4,7 @@ package import SealedPush
 
 /// The ledger as files: one per message, in one folder per day, without a lock that a suspended extension could hold. The
 /// app and the extension may use the same folder in any number of processes, each of which may be killed at any moment.
-/// Recording costs two syncs, a few milliseconds on a phone. Source: Specification 7.
+/// Recording costs two syncs, a few milliseconds on a phone. Source: Specification 7; DeviceState 32.
 package struct FileLedger: Sendable {
     let folder: URL
 
@@ -84,7 +84,7 @@ package struct FileLedger: Sendable {
 
     /// Whether this is the ledger that was begun, not a copy of it. A ledger that can't be read at the moment (a locked
     /// phone, no free descriptor, a failing disk) isn't missing; this throws instead. Treating it as lost would lose the
-    /// message and force a new key. Source: Specification 7.9.
+    /// message and force a new key. Source: DeviceState 32.5.
     private func isOriginal() throws(DurableFiles.Failure) -> Bool {
         do throws(DurableFiles.Failure) {
             let text = try DurableFiles.read(folder.appending(path: Self.originTextName), limit: 128)
@@ -148,7 +148,7 @@ package struct FileLedger: Sendable {
 }
 
 extension FileLedger: ReplayLedger {
-    /// Specification 7.4: checks the floor, makes the entry, and checks the floor again.
+    /// DeviceState 32.1: checks the floor, makes the entry, and checks the floor again.
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
         try record(entry, at: now) {}
     }
@@ -170,7 +170,7 @@ extension FileLedger: ReplayLedger {
             guard entry.sent > floor else { throw .replayed }
             return
         }
-        // Specification 7.9: there is no record of messages opened before.
+        // DeviceState 32.5: there is no record of messages opened before.
         try begin(floor: now, asksForNewKey: true)
         guard let floor = try floor(), entry.sent > floor else { throw .replayed }
     }
@@ -232,7 +232,7 @@ extension FileLedger: ReplayLedger {
 extension FileLedger {
     /// Drops entries that are older than 30 days and, beyond 20,000 entries, the oldest; raises the floor first, durably.
     /// Works day by day, oldest first, so that it makes progress however often it's interrupted. Entries left over are at
-    /// or below the floor, and are dropped next time. Source: Specification 7.8.
+    /// or below the floor, and are dropped next time. Source: DeviceState 32.4.
     func purge(at now: Timestamp) {
         // The current floor must survive a power loss before the entries below it are removed.
         guard let names = try? names(), var floor = try? floor(), (try? DurableFiles.sync(folder: folder)) != nil
@@ -282,7 +282,7 @@ extension FileLedger {
 
 extension FileLedger {
     /// Begins the ledger of a new installation before the device's first key is made, because a ledger that is found
-    /// missing later counts as lost (Specification 7.9 and 7.11). Does nothing if the ledger exists.
+    /// missing later counts as lost (DeviceState 32.5 and 32.7). Does nothing if the ledger exists.
     static func begin(
         in container: SharedContainer, environment: DeviceEnvironment, at now: Timestamp
     ) throws(DeviceError) {
@@ -310,7 +310,7 @@ extension FileLedger {
 
 /// The properties that tell a file from a copy of it, and that programs can't set: its inode and its creation time. They
 /// reveal a ledger that was restored from an older copy. On Linux, Swift doesn't expose the creation time, so the time of
-/// the last status change takes its place; the file is never touched again. Source: Specification 7.6, `origin`.
+/// the last status change takes its place; the file is never touched again. Source: DeviceState 32.2, `origin`.
 enum FileOrigin {
     /// Returns "inode seconds.nanoseconds" and a newline.
     static func text(of file: URL) throws(DurableFiles.Failure) -> String {
@@ -327,7 +327,7 @@ enum FileOrigin {
     }
 }
 
-/// Remembers which messages were opened, so that none opens twice. Source: Specification 7.
+/// Remembers which messages were opened, so that none opens twice. Source: Specification 7; DeviceState 32.
 protocol ReplayLedger: Sendable {
     /// Records a message before it's shown; durable on return.
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer

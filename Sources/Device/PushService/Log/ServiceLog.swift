@@ -6,7 +6,7 @@ public import SealedPush
 ///
 /// It consists of two files of JSON lines, at most 64 KiB each; the oldest lines are dropped first. Works before the first
 /// unlock. Several processes may write at once, because a line is written whole or not at all. A log that can't be written
-/// affects nothing else. Source: Specification 10.
+/// affects nothing else. Source: DeviceState 33.
 public struct ServiceLog: Sendable {
     private let folder: URL
 

@@ -7,7 +7,7 @@ import SealedPush
 /// Fetches at most six at once for all notifications of the process, and fewer if memory is short. Each notification's
 /// first file, which provides the thumbnail, comes first. Each takes about 0.4 MB of memory, regardless of its length. A
 /// file is left out if it isn't ready in time, can't be reached, is too large, was altered, or isn't of the announced
-/// type. A message that is repeated more than a day after it was sent is shown without files. Source: Specification 14.
+/// type. A message that is repeated more than a day after it was sent is shown without files. Source: ContentParts 14.
 public struct MediaStage: ServiceStage {
     private let reach: NetworkReach
 
@@ -51,7 +51,7 @@ struct MediaPart: ServiceStage {
     }
 }
 
-/// The download of one file: fetched, checked, and decrypted as it arrives, in constant memory. Source: Specification 14.3.
+/// The download of one file: fetched, checked, and decrypted as it arrives, in constant memory. Source: ContentParts 14.3.
 struct FileDownload: Sendable {
     let file: RemoteFile
     let reach: NetworkReach

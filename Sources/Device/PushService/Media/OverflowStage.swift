@@ -2,7 +2,7 @@ internal import PushCore
 import SealedPush
 
 /// Fetches the whole content if a message was too large for one push; if that fails, its first part is shown. Runs before
-/// all other stages, in at most half of the time. Source: Specification 14.5.
+/// all other stages, in at most half of the time. Source: ContentParts 18.1.
 public struct OverflowStage: ServiceStage {
     private let reach: NetworkReach
 

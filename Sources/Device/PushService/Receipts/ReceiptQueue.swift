@@ -11,7 +11,7 @@ package import SealedPush
 /// - `gone.ID/`: a receipt being removed.
 ///
 /// Counts may be lost: those of a receipt that was never accepted, and one written while another process takes the
-/// counts. No failure is counted twice. Source: Specification 16.7.
+/// counts. No failure is counted twice. Source: DeviceState 36.1.
 package struct ReceiptQueue: Sendable {
     private let root: URL
 

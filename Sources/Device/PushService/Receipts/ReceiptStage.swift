@@ -10,7 +10,7 @@ import SealedPush
 /// reason in the container and sent with the next receipt. At most 32 receipts wait; the oldest are dropped first.
 ///
 /// The network sees the server's address, the time, and 128 bytes inside TLS, which contain no content. Cost: a file with
-/// one sync (a few milliseconds), and one request. Source: Specification 16.
+/// one sync (a few milliseconds), and one request. Source: ContentParts 16.
 public struct ReceiptStage: ServiceStage {
     private let hosts: Set<String>
     private let maximumDelay: Duration

@@ -78,7 +78,7 @@ extension Presentation {
 
 extension UNMutableNotificationContent {
     /// Returns the content as a person's message, with their picture. Nil if the system can't do that; the content is then
-    /// shown as is. Source: Apple, "Implementing communication notifications"; Specification 19.4.
+    /// shown as is. Source: Apple, "Implementing communication notifications"; DeviceState 37.2.
     fileprivate func from(_ person: Content.Person) -> UNNotificationContent? {
         #if canImport(Intents) || os(Linux)
             var image: INImage?

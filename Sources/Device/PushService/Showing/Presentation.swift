@@ -1,6 +1,6 @@
 import SealedPush
 
-/// The presentation of one push, made from opened content or from the safe default alone. Source: Specification 6.6.
+/// The presentation of one push, made from opened content or from the safe default alone. Source: DeviceState 31.1.
 enum Presentation: Sendable {
     case opened(NotificationDraft)
     /// The envelope is kept only if the device was locked, so that the app can open it after unlock.

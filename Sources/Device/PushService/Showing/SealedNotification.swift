@@ -4,7 +4,7 @@ public import SealedPush
 /// The service module's information about a notification, read from its user info.
 ///
 /// For the app, in `userNotificationCenter(_:didReceive:)` and wherever else it gets a `UNNotification`. Never for the payload
-/// in `application(_:didReceiveRemoteNotification:)`: a carrier can write anything into it. Source: Specification 6.7.
+/// in `application(_:didReceiveRemoteNotification:)`: a carrier can write anything into it. Source: DeviceState 31.2.
 public struct SealedNotification: Hashable, Sendable {
     /// Why the message didn't open, for the app's own log; nil if it opened.
     public let reason: OpenError?

@@ -8,7 +8,7 @@ extension ServiceConfiguration {
     /// actor. For the app, in `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`.
     ///
     /// Performs all steps of Specification 6, including the ledger; takes about as long as two disk syncs. The extension
-    /// opens withdrawals in ordinary pushes, which need Apple's filtering entitlement. Source: Specification 21.
+    /// opens withdrawals in ordinary pushes, which need Apple's filtering entitlement. Source: ContentParts 21.
     ///
     /// - Parameter envelope: The push's field `custom-encrypted-message`. Trust nothing else in its user info.
     /// - Returns: The withdrawal; nil for any other message, and for a withdrawal that belongs in an ordinary push. In that
@@ -25,7 +25,7 @@ extension ServiceConfiguration {
 }
 
 extension OpenedContent {
-    /// Specification 21.5: removes the notifications that a withdrawal names, and sets its badge.
+    /// ContentParts 21.5: removes the notifications that a withdrawal names, and sets its badge.
     func withdraw(from center: UNUserNotificationCenter, _ count: BadgeCount?, isRepeat: Bool) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in

@@ -62,11 +62,12 @@ public struct NotificationDraft: Sendable {
     }
 
     /// Whether the message was repeated more than a day after it was sent. A carrier could repeat it for as long as
-    /// the message is accepted, and make the phone fetch and post each time. Source: Specification 14.6, 16.7.
+    /// the message is accepted, and make the phone fetch and post each time. Source: ContentParts 14.5;
+    /// DeviceState 36.1.
     func isLateRepeat(at now: Timestamp) -> Bool { isRepeat && now.seconds(since: opened.sent) > 86_400 }
 
     /// Returns the draft with the attachment that is the person's picture moved into `person`. `read` returns its bytes, or
-    /// nil if there are none. Specification 19.3.
+    /// nil if there are none. ContentParts 19.3.
     func withPicture(_ read: (DraftAttachment) -> [UInt8]?) -> NotificationDraft {
         guard case .attachment(let id)? = self.person?.image else { return self }
         var draft = self

@@ -7,7 +7,7 @@ package import PushCore
 /// The limits that all notifications of one process share, so that together they stay within the memory that the system
 /// allows. The system terminates an extension that uses more, losing every message that it has opened. A transfer takes
 /// 0.25 MB on Linux, and an estimated 0.4 MB in Apple's loader. Work that doesn't get a turn in time is late, like any
-/// other part of a notification; the text doesn't wait for it. Source: Specification 14.3.
+/// other part of a notification; the text doesn't wait for it. Source: ContentParts 14.3.
 package final class WorkBudget: Sendable {
     let files: TaskSemaphore
     /// For content that didn't fit into a push; separate, so that no slow picture delays a text.

@@ -6,7 +6,7 @@ internal import SealedPush
 ///
 /// The app sets it, usually to the number of unread messages when it becomes active, and then tells the system
 /// (`setBadgeCount`). Several processes may count at once, without a lock; no increment is counted twice. Each call costs a
-/// few system calls and no sync. Source: Specification 20.
+/// few system calls and no sync. Source: ContentParts 20.
 public struct BadgeCount: Sendable {
     private let folder: URL
 

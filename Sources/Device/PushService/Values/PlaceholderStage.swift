@@ -6,7 +6,7 @@ import SealedPush
 ///
 /// A name without a value becomes the fallback after `|`. Without one, the title or subtitle is left out, and a body
 /// becomes the stage's own text. Placeholders in a value are not filled. Control characters and those that change the
-/// direction of text are dropped. A text is cut after 8,192 bytes. Takes less than a millisecond. Source: Specification 17.
+/// direction of text are dropped. A text is cut after 8,192 bytes. Takes less than a millisecond. Source: ContentParts 17.
 public struct PlaceholderStage: ServiceStage {
     private let fallback: String
 

@@ -1,7 +1,7 @@
 internal import PushCore
 
 /// A text with placeholders, `{{name}}` or `{{name|fallback}}`. It's parsed once and filled once, so that no value is read
-/// as a placeholder. Source: Specification 17.2.
+/// as a placeholder. Source: ContentParts 17.2.
 struct TextTemplate: Hashable, Sendable {
     private let parts: [Part]
 

@@ -83,7 +83,7 @@ extension Sealer {
     /// Moves content that is too large for one push into an encrypted file. Returns nil if it fits as it is.
     ///
     /// The device fetches the file first (`OverflowStage`), and shows the truncated content if it can't. Both parts get the
-    /// same `id`, `topic`, and `sent`. Source: Specification 14.5.
+    /// same `id`, `topic`, and `sent`. Source: ContentParts 18.1.
     ///
     /// - Parameters:
     ///   - content: The content to move.

@@ -4,7 +4,7 @@ public import SealedPush
 /// The key from which the IDs and keys of all devices' receipts are derived, so that a server doesn't store them.
 ///
 /// It's derived from the sender's key but reveals nothing about it. Safe to share between threads. Takes 22 µs and four
-/// pages of memory, wiped with the last reference. Source: Specification 16.4; Docs/Decisions/0026-receipts.md.
+/// pages of memory, wiped with the last reference. Source: ContentParts 16.4; Docs/Decisions/0026-receipts.md.
 public final class ReceiptKey: Sendable {
     private let secret: GuardedSecret
 

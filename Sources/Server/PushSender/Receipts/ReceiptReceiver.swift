@@ -3,7 +3,7 @@ public import SealedPush
 /// Checks the receipts that devices post: it turns a request's body into a receipt from one of the server's own devices.
 ///
 /// A receiver doesn't count receipts. Pass them to `Outbox.count(_:)` or your own counter, which must count each
-/// ``ShownReceipt/number`` of a ``ShownReceipt/id`` once. Takes about 3 µs; thread-safe. Source: Specification 16.5.
+/// ``ShownReceipt/number`` of a ``ShownReceipt/id`` once. Takes about 3 µs; thread-safe. Source: ContentParts 16.5.
 public struct ReceiptReceiver: Sendable {
     private let keys: [ReceiptKey]
 

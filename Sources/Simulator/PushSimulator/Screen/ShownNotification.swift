@@ -97,7 +97,7 @@ extension ShownNotification {
 
     /// The service module's claim about the message; nil if there is none.
     var sealedPush: [String: Any]? {
-        // Specification 6.7: if the user info contains any other member, the claim came with the push itself.
+        // DeviceState 31.2: if the user info contains any other member, the claim came with the push itself.
         let userInfo = userInfoObject
         return userInfo.count == 1 ? userInfo["sealed-push"] as? [String: Any] : nil
     }

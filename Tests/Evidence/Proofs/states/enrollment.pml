@@ -1,5 +1,5 @@
 /* Enrollment: a phone registers its record and proves its key, while requests and answers get lost. A carrier puts old
- * records back, the phone is restored from a backup, and Mallory registers the phone's public record for her own account.
+ * records back, the phone is restored from a backup, and Mallory registers the phone's record for her own account.
  *
  * monotone     The counter of a registered record never falls, and one counter never names two records.
  * own-account  A key is proven only for the account of the phone that holds it.
@@ -152,7 +152,7 @@ end:
         ownCounter = 1; ownBody = oldBody; signedKey = oldKey; isDone = false;
         if
         :: true -> ownKey++
-        :: true -> ownKey = oldKey; mustSign = true                                         /* env 13.5.6 */
+        :: true -> ownKey = oldKey; mustSign = true                                         /* env 34.1.6 */
         fi }
     :: atomic { replays < REPLAYS && oldBody != 0 -> replays++;                             /* env 11.3.1 */
         put(ALICE, 1, oldBody, oldKey);

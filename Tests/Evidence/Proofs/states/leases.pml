@@ -36,7 +36,7 @@ inline deliver(m) {
     accepted[m] = true;
     if
     :: !recorded[m] -> loud[m]++;
-        recorded[m] = true                                                                  /* 7.4.2 */
+        recorded[m] = true                                                                  /* 32.1.2 */
     :: else
     fi;
     assert(loud[m] <= 1)                                                                    /* never-twice */

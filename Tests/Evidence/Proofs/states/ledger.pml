@@ -7,7 +7,7 @@
  * ends         An opening starts again only if a purge interfered.
  * renewed      A lost ledger counts as missing until it has begun again, and the app is then asked for a new key.
  *
- * Comments at the end of a line name paragraphs of the Specification; `env` is what the world does. Message m is sent in
+ * Comments at the end of a line name paragraphs of the Specification and of DeviceState; `env` is what the world does. Message m is sent in
  * second m, all on one day. An entry holds its request identifier. A purge drops every entry: they are over the limit.
  * There are 4,299,512 states.
  */
@@ -44,18 +44,18 @@ inline refuse() {
 /* Each raise may let one listing miss both the old file and the new one. */
 inline list() {
     if
-    :: seen == 0 && misses > 0 -> misses--                                                  /* env 7.9 */
+    :: seen == 0 && misses > 0 -> misses--                                                  /* env 32.5 */
     :: seen == 0 -> seen = floor
     :: else
     fi
 }
 
 inline readFloor() {
-    list();                                                                                 /* 7.9 */
-    list();                                                                                 /* 7.9 */
-    list();                                                                                 /* 7.9 */
+    list();                                                                                 /* 32.5 */
+    list();                                                                                 /* 32.5 */
+    list();                                                                                 /* 32.5 */
     if
-    :: !isOriginal -> seen = 0                                                              /* 7.9 */
+    :: !isOriginal -> seen = 0                                                              /* 32.5 */
     :: else
     fi;
     assert(seen != 0 || !isIntact)                                                          /* renewed */
@@ -66,17 +66,17 @@ inline checkFloor() {
     if
     :: seen == 0 ->
         step {
-            rotate = true;                                                                  /* 7.9 */
+            rotate = true;                                                                  /* 32.5 */
         }
         step {
             if
-            :: now > floor -> floor = now       /* 7.9 (harmless: now >= floor: it is the same floor) */
+            :: now > floor -> floor = now       /* 32.5 (harmless: now >= floor: it is the same floor) */
             :: else
             fi;
             assert(floor >= rightFloor);                                                    /* rises */
             rightFloor = floor }
         step {
-            isOriginal = true;                                                              /* 7.9 */
+            isOriginal = true;                                                              /* 32.5 */
             isIntact = floor >= now; seen = floor }
     :: else
     fi;
@@ -96,44 +96,44 @@ inline syncDay() { each(entryOnDisk[i] = durable(entry[i])) }
 inline open() {
     checkFloor();
     step {
-        heedFloor();                                                                        /* 7.4.1 */
+        heedFloor();                                                                        /* 32.1.1 */
         if
-        :: entry[m] == id -> isRepeat = true; goto sync     /* 7.4.4 (harmless: without goto sync: the link fails) */
-        :: entry[m] != 0 && entry[m] != id -> refuse()      /* 7.4.3 (harmless: without refuse(): the link fails) */
+        :: entry[m] == id -> isRepeat = true; goto sync     /* 32.1.4 (harmless: without goto sync: the link fails) */
+        :: entry[m] != 0 && entry[m] != id -> refuse()      /* 32.1.3 (harmless: without refuse(): the link fails) */
         :: entry[m] == 0
         fi }
 create:
     step {
         if
         :: !day -> dayOnDisk = false; each(entryOnDisk[i] = 0);
-            day = true                                                                      /* 7.7 */
+            day = true                                                                      /* 32.3 */
         :: else
         fi;
         isEmpty = true; each(isEmpty = isEmpty && entry[i] == 0) }
     step {
         if
-        :: isEmpty -> syncLedger()                          /* 7.7 (harmless: always: one sync more) */
+        :: isEmpty -> syncLedger()                          /* 32.3 (harmless: always: one sync more) */
         :: else
         fi;
         isEmpty = false }
     step {
-        isWritten = true;                                                                   /* 7.7 */
+        isWritten = true;                                                                   /* 32.3 */
         if
         :: !day -> restarts++; assert(restarts <= spent);                                   /* ends */
-            goto create                     /* 7.7 (harmless: without goto create: the floor is above the day) */
+            goto create                     /* 32.3 (harmless: without goto create: the floor is above the day) */
         :: day && entry[m] == 0 -> assert(m > start);                                        /* no-trace */
-            entry[m] = id; written[m] = isWritten                                           /* 7.4.2 */
-        :: day && entry[m] == id -> isRepeat = true                                         /* 7.4.4 */
-        :: day && entry[m] != 0 && entry[m] != id -> refuse()                               /* 7.4.3 */
+            entry[m] = id; written[m] = isWritten                                           /* 32.1.2 */
+        :: day && entry[m] == id -> isRepeat = true                                         /* 32.1.4 */
+        :: day && entry[m] != 0 && entry[m] != id -> refuse()                               /* 32.1.3 */
         fi;
         isWritten = false }
 sync:
     step {
-        syncDay();                                                                          /* 7.7 */
+        syncDay();                                                                          /* 32.3 */
     }
     checkFloor();
     step {
-        heedFloor();                                                                        /* 7.4.5 */
+        heedFloor();                                                                        /* 32.1.5 */
         assert((shownUnder[m] == 0 || shownUnder[m] == id) && (isRepeat || !isLoud[m])); /* never-twice */
         shownUnder[m] = id; isLoud[m] = isLoud[m] || !isRepeat }
 }
@@ -141,7 +141,7 @@ sync:
 /* Not while a message of its day can still be shown: another process may have synced this folder already. */
 inline removeFolder() {
     if
-    :: floor >= LAST -> day = false         /* 7.8 (harmless: never, floor > LAST, without day = false: it stays) */
+    :: floor >= LAST -> day = false         /* 32.4 (harmless: never, floor > LAST, without day = false: it stays) */
     :: else
     fi
 }
@@ -151,25 +151,25 @@ inline purge() {
     step {
         if
         :: m > floor -> misses++;
-            floor = m                                                                       /* 7.8 */
+            floor = m                                                                       /* 32.4 */
         :: else -> isRepeat = true
         fi;
         if :: m > rightFloor -> rightFloor = m :: else fi }
     step {
         if
-        :: !isRepeat -> syncLedger()                        /* 7.8 (harmless: always: both sync) */
-        :: isRepeat -> syncLedger()                         /* 7.8 (harmless: always: both sync) */
+        :: !isRepeat -> syncLedger()                        /* 32.4 (harmless: always: both sync) */
+        :: isRepeat -> syncLedger()                         /* 32.4 (harmless: always: both sync) */
         fi;
         isRepeat = false; id = FIRST }
     do
     :: step { id <= m ->
-        entry[id] = 0;                                                                      /* 7.8 */
+        entry[id] = 0;                                                                      /* 32.4 */
         assert(entry[id] == 0);                                                             /* no-trace */
         id++ }
     :: step { id > m ->
         isEmpty = true; each(isEmpty = isEmpty && entry[i] == 0);
         if
-        :: isEmpty -> removeFolder() /* 7.8 (harmless: never, always, without removeFolder(): all lies below the floor) */
+        :: isEmpty -> removeFolder() /* 32.4 (harmless: never, always, without removeFolder(): all lies below the floor) */
         :: else
         fi;
         break }
@@ -201,7 +201,7 @@ active proctype world() {
 end:
     do
     :: atomic { spent < BUDGET && busy[1] && !killed[1] -> spent++; killed[1] = true }                     /* env 7.1 */
-    :: atomic { spent < BUDGET && powerLosses + losses == 0 -> spent++; powerLosses++;                           /* env 7.7 */
+    :: atomic { spent < BUDGET && powerLosses + losses == 0 -> spent++; powerLosses++;                           /* env 32.3 */
         killed[0] = busy[0]; killed[1] = busy[1]; misses = 0;
         survive(floor, floorOnDisk);
         if
@@ -210,9 +210,9 @@ end:
             each(if :: entry[i] != 0 && !written[i] -> entry[i] = DAMAGED; written[i] = true :: else fi)
         fi;
         each(entryOnDisk[i] = durable(entry[i])); dayOnDisk = durable(day) }
-    :: atomic { spent < BUDGET && !isHurt && entry[LAST] != 0 && entry[LAST] != DAMAGED -> spent++;             /* env 7.4.3 */
+    :: atomic { spent < BUDGET && !isHurt && entry[LAST] != 0 && entry[LAST] != DAMAGED -> spent++;             /* env 32.1.3 */
         isHurt = true; entry[LAST] = DAMAGED }
-    :: atomic { spent < BUDGET && powerLosses + losses == 0 && now < LAST -> spent++; losses++;                  /* env 7.9 */
+    :: atomic { spent < BUDGET && powerLosses + losses == 0 && now < LAST -> spent++; losses++;                  /* env 32.5 */
         isIntact = false; isOriginal = false; rotate = false; day = false; each(entry[i] = 0);
         if :: floor = 0 :: floor = 1 :: floor = LAST; rightFloor = LAST fi }
     :: atomic { timeout -> assert(losses == 0 || !isIntact || rotate); break }              /* renewed */

@@ -9,7 +9,7 @@
  * ends         The app's work comes to an end.
  * recovers     In the end, the server seals to the phone's newest key, and replaced and revoked secrets are gone.
  *
- * Numbers name paragraphs of the Specification. Each of the app's steps is one change of the keychain and relies on the
+ * Numbers name paragraphs of the Specification and of DeviceState. Each of the app's steps is one change of the keychain and relies on the
  * keychain alone, so a kill between two steps loses nothing. Time is counted in units of two hours.
  * There are 43,935 states.
  */
@@ -57,8 +57,8 @@ end:
     do
     :: step {
         if
-        :: state[1] == absent -> state[1] = inUse                                           /* 13.5.4 */
-        :: isGone && state[3] == absent -> state[3] = inUse                                 /* 13.5.4 */
+        :: state[1] == absent -> state[1] = inUse                                           /* 34.1.4 */
+        :: isGone && state[3] == absent -> state[3] = inUse                                 /* 34.1.4 */
         :: state[1] == inUse && state[2] == absent -> state[2] = inUse                      /* 13.1.1 */
         :: newestKey != 0 && (named != newestKey || mustSign) ->
             named = newestKey; mustSign = false;
@@ -128,7 +128,7 @@ end:
         fi }
     :: step { sealedTo != 0 -> open() }
     :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++ }
-    :: step { clock < END && thefts == 0 && named != 0 -> thefts++;                         /* env 13.6 */
+    :: step { clock < END && thefts == 0 && named != 0 -> thefts++;                         /* env 13.5 */
         if
         :: restores != 0 -> assert(true)                                                    /* reached: a theft after a restoration */
         :: else
@@ -137,7 +137,7 @@ end:
     :: step { clock < END && restores == 0 && thefts == 0 && named != 0 -> restores++;      /* env 11.4.5 */
         state[1] = inUse; state[2] = erased; isLost = true; confirmed = 0; marker = 0;
         firstOpened = 0; named = 1; counter = 1;
-        mustSign = true }                                                                   /* 13.5.6 */
+        mustSign = true }                                                                   /* 34.1.6 */
     :: atomic { timeout ->
         assert(target == newestKey && target != 0 && (thefts != 0) == (target == 3));          /* recovers */
         assert(state[1] != retired || clock < retiredAt + KEEPS + GRACE + 1);               /* recovers */

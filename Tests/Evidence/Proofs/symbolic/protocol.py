@@ -1,7 +1,8 @@
 """The symbolic model of the protocol: one table of clauses, weaknesses, and worlds. `claims.py` has the claims.
 
 A clause is `fact & fact -> fact`; variables begin with a capital letter, and stand for every term. `att(X)` says that the
-attacker knows X. The Specification's paragraph stands beside each clause ("HTTP" is EnrollmentHTTP, "0040" a decision).
+attacker knows X. The paragraph stands beside each clause: of the Specification, ContentParts from 14 on, or DeviceState from 31
+on ("HTTP" is EnrollmentHTTP, "0040" a decision).
 The derivable facts are what can happen in any number of runs, with an attacker who controls the network.
 
 Merging names and leaving out inputs gives the attacker more; perfect ciphers, missing equations, and a fixed newest
@@ -226,9 +227,9 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
     "receipts": [
         ("first-id", "16.2", "-> att(first)"),
         ("second-id", "16.2", "-> att(second)"),
-        ("show-first", "16.7", "-> shows(app,first)"),
-        ("show-second", "16.7", "-> shows(other,second)"),
-        ("receipt", "16.7", "shows(T,I) & accept(X,S,T,J,pair(I,K)) -> att(kdf(K,I))"),
+        ("show-first", "36.1", "-> shows(app,first)"),
+        ("show-second", "36.1", "-> shows(other,second)"),
+        ("receipt", "36.1", "shows(T,I) & accept(X,S,T,J,pair(I,K)) -> att(kdf(K,I))"),
         ("label-receipts", "3.7.1", "-> att(receipts)"),
     ],
     "receipts of a suite": [

@@ -1,4 +1,4 @@
-"""Reads charts in the content (Specification, section 15)."""
+"""Reads charts in the content (ContentParts, section 15)."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""Encrypted files and their entries in the content (Specification, section 14)."""
+"""Encrypted files and their entries in the content (ContentParts, section 14)."""
 
 import hashlib
 import hmac

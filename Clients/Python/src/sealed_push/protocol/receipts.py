@@ -1,4 +1,4 @@
-"""Receipts, made as a device does and checked as a server does (Specification, section 16)."""
+"""Receipts, made as a device does and checked as a server does (ContentParts, section 16)."""
 
 import hashlib
 import hmac

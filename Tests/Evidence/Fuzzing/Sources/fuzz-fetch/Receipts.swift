@@ -4,7 +4,7 @@ import FuzzSupport
 @testable import PushSender
 @testable import SealedPush
 
-/// Devices' posts: only receipts that were MACed under the device's own key are accepted, as Specification 16.5 requires.
+/// Devices' posts: only receipts that were MACed under the device's own key are accepted, as ContentParts 16.5 requires.
 /// And a message's receipt request: after reading and writing, it is the same.
 ///
 /// The input's first byte selects any body, fields to MAC, the same with a bit flipped, an address, or a content value.
@@ -37,7 +37,7 @@ func refuse(_ body: [UInt8]) {
     }
 }
 
-/// A second implementation of Specification 16.2 and 16.5.
+/// A second implementation of ContentParts 16.2 and 16.5.
 func receive(_ input: inout Input) {
     let body = made(&input)
     let created = body[33..<41].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

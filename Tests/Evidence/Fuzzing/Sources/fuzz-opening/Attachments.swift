@@ -3,7 +3,7 @@ import FuzzSupport
 
 @testable import SealedPush
 
-/// Attachments: an accepted entry follows the rules of Specification 14.1 and is the same after writing and reading. A file
+/// Attachments: an accepted entry follows the rules of ContentParts 14.1 and is the same after writing and reading. A file
 /// opens exactly if it was sealed as 14.2 requires, in pieces of any size, and yields the sealed bytes.
 ///
 /// The input's first byte selects entries of content, a file's bytes, chunks to seal, or a file to seal and alter.
@@ -61,7 +61,7 @@ func checkFile(_ bytes: [UInt8]) {
     demand(plain.bytes == bytes && plain.isWhole, "a plain file has changed")
 }
 
-/// A second implementation of Specification 14.2: chunks of 65,536 bytes, and a last one with at least 1 byte, or none in an
+/// A second implementation of ContentParts 14.2: chunks of 65,536 bytes, and a last one with at least 1 byte, or none in an
 /// empty file; only the last is final.
 func checkChunks(_ input: inout Input) {
     var chunks: [(bytes: [UInt8], tag: UInt8)] = []

@@ -3,7 +3,7 @@ import FuzzSupport
 @testable import PushCharts
 @testable import SealedPush
 
-/// Charts: an accepted chart keeps the limits of Specification 15, and is the same after writing and reading. Any chart is
+/// Charts: an accepted chart keeps the limits of ContentParts 15, and is the same after writing and reading. Any chart is
 /// laid out within its picture, in finite numbers, and drawn.
 ///
 /// The input's first byte selects whether the rest is content or a chart's values (bit 0), and whether the chart is drawn,

@@ -3,7 +3,7 @@ import FuzzSupport
 
 @testable import PushService
 
-/// Templates: a text is filled exactly as Specification 17.2 requires, once, and never exceeds its limit. And the file of
+/// Templates: a text is filled exactly as ContentParts 17.2 requires, once, and never exceeds its limit. And the file of
 /// the app's values, whatever it contains: each value is a text of at most 4,096 bytes.
 ///
 /// The input's first byte selects a template and its limit, or the file.
@@ -55,7 +55,7 @@ private let values = [
 ]
 private let folder = RawFolder(target: "sealed-push-fuzz-template")
 
-/// A second implementation of Specification 17.2, from the back: at each `}}`, the text after the last `{{` before it.
+/// A second implementation of ContentParts 17.2, from the back: at each `}}`, the text after the last `{{` before it.
 enum TemplateRule {
     struct Piece {
         var text: [UInt8]?

@@ -3,7 +3,8 @@ import PushSender
 
 @testable import SealedPush
 
-/// The required result of opening a correctly sealed message: a second implementation of Specification 4.3, 6.4, and 21.2.
+/// The required result of opening a correctly sealed message: a second implementation of Specification 4.3 and 6.4,
+/// and ContentParts 21.2.
 struct Verdict {
     private let content: Content?
     private let isAnonymous: Bool
