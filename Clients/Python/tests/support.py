@@ -12,7 +12,6 @@ from sealed_push.testing import Phone
 HERE = pathlib.Path(__file__).resolve()
 # In a source distribution, the vectors are next to the tests.
 VECTORS = next(path for path in (HERE.with_name("vectors"), HERE.parents[3] / "Tests" / "Vectors") if path.is_dir())
-SPECIFICATION = HERE.parents[3] / "Docs" / "Specification.md"
 TOPIC = "com.example.app"
 NINA = {"alert": {"title": "Nina", "body": "Lunch at one?"}}
 

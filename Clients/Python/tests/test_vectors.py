@@ -2,7 +2,6 @@
 
 import io
 import json
-import re
 import unittest
 from collections import Counter
 
@@ -33,7 +32,7 @@ from sealed_push.protocol import (
     visible,
 )
 
-from .support import NINA, SPECIFICATION, VECTORS, Phone, keys_of, phone_of, read_vectors
+from .support import NINA, VECTORS, Phone, keys_of, phone_of, read_vectors
 
 
 class Vectors(unittest.TestCase):
@@ -304,9 +303,27 @@ class Vectors(unittest.TestCase):
             given, paths = line.split("\t")
             self.assertEqual(content.suspects(json.loads(given)), paths.split(), given)
 
-    @unittest.skipUnless(SPECIFICATION.exists(), "a source distribution is without it")
-    def test_words_of_fingerprints_are_those_of_the_specification(self):
-        specification = SPECIFICATION.read_text(encoding="utf-8")
-        words = re.search(r"```words\n(.*?)```", specification, re.DOTALL).group(1).split()
+    def test_fingerprints(self):
+        words = (VECTORS / "Text/words.txt").read_text(encoding="utf-8").splitlines()
         self.assertEqual(fingerprint.WORDS, words)
         self.assertEqual(len(set(words)), 256)
+        lines = (VECTORS / "Text/fingerprints.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        self.assertEqual(len(lines), 8)
+        for line in lines:
+            kind, key, digits, named = line.split("\t")
+            value = fingerprint.fingerprint(kind, bytes.fromhex(key))
+            self.assertEqual((fingerprint.digits(value), fingerprint.words(value)), (digits, named))
+
+    def test_sizes(self):
+        suites = {"authenticated": hpke.AUTHENTICATED, "anonymous": hpke.ANONYMOUS, "hybrid": hpke.HYBRID}
+        lines = (VECTORS / "Text/sizes.tsv").read_text(encoding="utf-8").splitlines()[1:]
+        self.assertEqual(len(lines), 15)
+        largest = {}
+        for line in lines:
+            suite, *numbers = line.split("\t")
+            plaintext, sealed, characters, payload = map(int, numbers)
+            made = envelope.payload(bytes(plaintext + hpke.OVERHEAD[suites[suite]]))
+            length = len(made) - len(envelope.payload(None))
+            self.assertEqual((plaintext + hpke.OVERHEAD[suites[suite]], length, len(made)), (sealed, characters, payload))
+            largest[suite] = plaintext
+        self.assertEqual({suite: envelope.largest_plaintext(each) for suite, each in suites.items()}, largest)

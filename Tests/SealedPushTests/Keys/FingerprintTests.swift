@@ -37,6 +37,17 @@ import Testing
             ])
     }
 
+    @Test("Fingerprints match the vectors") func vectors() throws {
+        let text = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Text/fingerprints.tsv"))
+        let lines = text.split(separator: "\n").dropFirst()
+        #expect(lines.count == 8)
+        for line in lines {
+            let parts = line.split(separator: "\t").map(String.init)
+            let fingerprint = Fingerprint(kind: parts[0], bytes: try #require(Hex.decode(parts[1])))
+            #expect(Self.line(of: fingerprint) == "\(parts[2]); \(parts[3])", "\(line)")
+        }
+    }
+
     #if os(Linux)
         @Test("Fingerprints match those of another implementation, written from the Specification", .blocking)
         func otherImplementation() throws {
@@ -78,10 +89,10 @@ import Testing
 @Suite("The words of fingerprints") struct FingerprintWordsTests {
     private let words = FingerprintWords.list
 
-    @Test("The words are those of the Specification, with the hash that it specifies") func specification() throws {
+    @Test("The words are those of the vectors, with the hash in the Specification") func specification() throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/Specification.md"))
-        let block = try #require(text.firstMatch(of: /```words\n([^`]*)```/)).1
-        #expect(block.split { $0 == " " || $0 == "\n" }.map(String.init) == words)
+        let list = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Text/words.txt"))
+        #expect(list.split(separator: "\n").map(String.init) == words)
         let hash = Array(words.map { $0 + "\n" }.joined().utf8).withUnsafeBytes { Hex.encode(SHA256.hash($0)) }
         #expect(hash == "6f43ef01bee4bd6aefe4d4477612e99824a25763b696dd71b2afc28868e79a27")
         #expect(text.contains(hash))
