@@ -177,23 +177,6 @@ import Testing
         #expect(links.count == count && rules.matches(of: /severity: (critical|warning)}/).count == count)
         #expect(Set(links).isSubset(of: chapters), "\(Set(links).subtracting(chapters))")
     }
-
-    @Test("The Specification's worked examples are the vectors they name") func workedExamples() throws {
-        let specification = try Self.text("Docs/Specification.md")
-        let appendix = try #require(specification.components(separatedBy: "## Appendix A").last)
-        let names = appendix.matches(of: /Tests\/Vectors\/([a-z0-9-]+\.txt)/).map { String($0.1) }
-        #expect(names.count >= 2)
-        let digits = appendix.filter { !$0.isWhitespace }
-        for name in Set(names) {
-            let vector = try Self.text("Tests/Vectors/\(name)")
-            for field in ["enc", "key", "base-nonce", "nonce", "ciphertext", "field"] {
-                guard let line = vector.split(separator: "\n").first(where: { $0.hasPrefix("\(field): ") }) else {
-                    continue
-                }
-                #expect(digits.contains(String(line.dropFirst(field.count + 2))), "\(name): \(field)")
-            }
-        }
-    }
 }
 
 private let promtool = "/usr/bin/promtool"

@@ -78,24 +78,6 @@ import Testing
         #expect(caseCount == 4)
     }
 
-    @Test("The Specification's worked example A.3 consists of two of the cases") func workedExample() throws {
-        let specification = try Checkout.text(Checkout.folder.appending(path: "Docs/Specification.md"))
-        let example = try #require(specification.components(separatedBy: "### A.3 ").last)
-        let characters = example.filter { !$0.isWhitespace }
-        let fields = [
-            "device-two-keys": ["pinned", "record", "signer-secret", "key", "key2", "signed", "signature"],
-            "challenge-answered": [
-                "challenge", "answer", "random", "plaintext", "enc", "ephemeral-secret", "key", "base-nonce",
-            ],
-        ]
-        for (name, fields) in fields {
-            let vector = try NamedLines(Checkout.folder.appending(path: "Tests/Vectors/Records/\(name).txt"))
-            for field in fields {
-                #expect(characters.contains(try vector.required(field)), "\(name): \(field)")
-            }
-        }
-    }
-
     @Test("A record that a fuzzer found is rejected: its signature's R is neutral, although the equation holds")
     func neutralPoint() throws {
         let file = Checkout.folder.appending(path: "Tests/Data/FuzzRegressions/fuzz-record/signature-with-neutral-r")

@@ -11,6 +11,7 @@ from pathlib import Path
 import architecture
 import documents
 import english
+import examples
 
 
 class Tree:
@@ -55,7 +56,7 @@ def place(tree, path, problem):
 
 
 def main():
-    rules = [rule for module in (english, documents, architecture) for rule in module.RULES]
+    rules = [rule for module in (english, documents, architecture, examples) for rule in module.RULES]
     for rule, samples in rules:
         for sample in samples:
             if not list(rule(Tree(sample))):
