@@ -55,7 +55,7 @@ import Testing
         try await RunningServer.with { server in
             let line = #"{"user":"nobody","content":{"alert":{"body":"b"}}}"# + "\n"
             let body = String(repeating: line, count: 900)
-            let client = try RawConnection(port: server.port)
+            let client = try RawClient(port: server.port)
             client.write(
                 RunningServer.head(
                     "POST", "/v1/messages", "content-type: application/x-ndjson", "content-length: \(body.utf8.count)")
@@ -115,7 +115,7 @@ import Testing
     @Test("at every listener, two requests at once end the connection, and one after the other are answered")
     func pipelined() async throws {
         try await Self.everywhere { callers, port in
-            let polite = try RawConnection(port: port)
+            let polite = try RawClient(port: port)
             for _ in 1...3 {
                 polite.write(Self.request)
                 let head = try #require(await polite.head())
@@ -123,7 +123,7 @@ import Testing
                 _ = await polite.bytes(Self.length(in: head))
             }
             for count in [2, 3, 50] {
-                let client = try RawConnection(port: port)
+                let client = try RawClient(port: port)
                 client.write(String(repeating: Self.request, count: count))
                 try #require(await client.head() == nil, "\(callers)")
             }
@@ -140,7 +140,7 @@ import Testing
         try await RunningServer.with(limits: limits) { server in
             let batches = try #require(server.server).batches
             await batches.enter()
-            let client = try RawConnection(port: server.port)
+            let client = try RawClient(port: server.port)
             let line = "{}\n"
             client.write(
                 RunningServer.head(
@@ -175,7 +175,7 @@ import Testing
     @Test("a request that is answered before its end is the connection's last, and the rest of it is dropped")
     func early() async throws {
         try await Self.everywhere { callers, port in
-            let client = try RawConnection(port: port)
+            let client = try RawClient(port: port)
             client.write("POST /nowhere HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000\r\n\r\n")
             let head = try #require(await client.head())
             try #require(
@@ -191,12 +191,12 @@ import Testing
         var limits = ServerLimits.unhurried
         limits.connectionCount = 1
         try await RunningServer.with(limits: limits) { server in
-            let client = try RawConnection(port: server.phonesPort)
+            let client = try RawClient(port: server.phonesPort)
             client.write("GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
             #expect(await client.status() == 200)
             client.write(Self.request)
             try await eventually("there is room for another") {
-                let other = try RawConnection(port: server.phonesPort)
+                let other = try RawClient(port: server.phonesPort)
                 other.write(Self.request)
                 return await other.status() == 200
             }
@@ -205,7 +205,7 @@ import Testing
 
     @Test("a request's limit counts bytes on the wire, not only those of its body") func framing() async throws {
         try await RunningServer.with { server in
-            let client = try RawConnection(port: server.phonesPort)
+            let client = try RawClient(port: server.phonesPort)
             let path = "/v1/phones/pushenrollment1x"
             client.write(
                 RunningServer.head("PUT", path, token: try server.login("alice"), "transfer-encoding: chunked"))
@@ -263,11 +263,11 @@ import Testing
             }
             defer { for _ in loops { free.signal() } }
             try await eventually("all threads are busy") { stuckCount.withLock { $0 == loops.count } }
-            let phone = try RawConnection(port: server.phonesPort)
+            let phone = try RawClient(port: server.phonesPort)
             phone.write(Self.request)
             let answer = Task { await phone.status() }
             for _ in 1...8 {
-                let client = try RawConnection(port: server.port)
+                let client = try RawClient(port: server.port)
                 client.write(RunningServer.head("GET", "/v1/devices?user=alice"))
                 try #require(await client.status() == 200)
             }
