@@ -114,20 +114,20 @@ struct FastAPIExample {
             "SENDER_SECRET": sender.withSecretText { String(decoding: $0, as: UTF8.self) },
             "PYTHONPATH": Checkout.folder.appending(path: "Clients/Python/src").path,
         ]
-        while !FileManager.default.fileExists(atPath: address.path) {
+        try await eventually("the local APNs") {
             try #require(!apns.hasEnded)
-            try await Task.sleep(for: .milliseconds(20))
+            return FileManager.default.fileExists(atPath: address.path)
         }
         let service = try Program(at: setUp.trimmed, in: example).start(
             ["-m", "uvicorn", "chat:app", "--port", "0"], errors: FileHandle(forWritingTo: URL(filePath: log)),
             environment: environment)
         running = [service, apns]
         var found: Int?
-        while found == nil {
+        try await eventually("the service's port") {
             let said = try Checkout.text(URL(filePath: log))
             try #require(!service.hasEnded, "\(said)")
             found = said.firstMatch(of: /http:\/\/127\.0\.0\.1:(\d+)/).flatMap { Int($0.1) }
-            try await Task.sleep(for: .milliseconds(20))
+            return found != nil
         }
         port = try #require(found)
     }
@@ -146,7 +146,7 @@ struct FastAPIExample {
     }
 
     func wait(for rows: [[String?]], _ statement: String) async throws {
-        while try await self.rows(statement) != rows { try await Task.sleep(for: .milliseconds(50)) }
+        try await eventually("\(rows) in \(statement)") { try await self.rows(statement) == rows }
     }
 
     /// - Parameter fetcher: The network between the phone and the service.

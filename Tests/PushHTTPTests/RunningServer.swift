@@ -126,12 +126,12 @@ struct RunningServer: Sendable {
             _ = process.wait()
         }
         var announced: [String: Any]?
-        while announced == nil {
+        try await eventually("the listeners") {
             let words = String(decoding: try Data(contentsOf: URL(filePath: errors)), as: UTF8.self)
             try #require(!process.hasEnded, "\(words)")
             announced =
                 (try? JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: output)))) as? [String: Any]
-            try await Task.sleep(for: .milliseconds(20))
+            return announced != nil
         }
         try await body(
             RunningServer(

@@ -142,7 +142,7 @@ struct ReceiptListener {
                 "127.0.0.1:0", "--json", "--keyring", keyring,
             ], output: FileHandle(forWritingTo: output))
         defer { process.kill() }
-        let end = ContinuousClock.now + .seconds(120)
+        let end = ContinuousClock.now + .seconds(600)
         while ContinuousClock.now < end {
             let object = (try? JSONSerialization.jsonObject(with: Data(contentsOf: output))) as? [String: Any]
             if let port = (object?["phones"] as? [String: Any])?["port"] as? Int {

@@ -25,8 +25,8 @@ import Testing
         let message = #"{"user":"alice","content":{"alert":{"title":"Nina","body":"kumquat"}},"key":"k"}"#
         let sent = try served.ask("/v1/messages", message)
         #expect(sent.status == "202" && sent.body.contains(#""enqueued":1"#), "\(sent.body)")
-        while try !served.ask("/v1/outbox").body.contains(#""accepted":1"#) {
-            try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the push is accepted") {
+            try served.ask("/v1/outbox").body.contains(#""accepted":1"#)
         }
         let address = try #require(served.errors.firstMatch(of: /metrics are at (http:[^ \n]+)/)?.1)
         let figures = try served.curl(String(address))
@@ -103,9 +103,9 @@ import Testing
         let listen = ["--listen", "0.0.0.0:0", "--metrics", "127.0.0.1:0"]
         let served = try await ServedCommand.start(fixture, tls + listen)
         var address: String?
-        while address == nil {
+        try await eventually("metrics") {
             address = served.errors.firstMatch(of: /metrics are at (http:[^ \n]+)/).map { String($0.1) }
-            try await Task.sleep(for: .milliseconds(10))
+            return address != nil
         }
         let figures = try served.curl(address ?? "").body
         #expect(figures.contains("\npush_sender_set_expiry_seconds \(set.expires.secondsSince1970)\n"), "\(figures)")
@@ -124,14 +124,14 @@ import Testing
         let new = String(Self.token.reversed())
         try ServedCommand.write("\(Self.token)\n\(new)\n", to: "token", fixture)
         Glibc.kill(served.process.identifier, SIGHUP)
-        while try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status != "200" {
-            try await Task.sleep(for: .milliseconds(20))
+        try await eventually("the new token is valid") {
+            try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status == "200"
         }
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + Self.token).status == "200")
         // If the file can't be reread, the tokens stay the same.
         try ServedCommand.write("short\n", to: "token", fixture)
         Glibc.kill(served.process.identifier, SIGHUP)
-        while !served.errors.contains("could not be reread") { try await Task.sleep(for: .milliseconds(20)) }
+        try await eventually("the file is reread") { served.errors.contains("could not be reread") }
         #expect(try served.curl("--cacert", "cert.pem", outbox, "-H", header + new).status == "200")
         #expect(served.stop() == .exited(0))
         #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
@@ -258,10 +258,10 @@ import Testing
             try served.curl(["-k", "--unix-socket", "phones.sock", "https://push.example.com\(path)"] + words)
         }
         let header = ["-H", "Authorization: Bearer \(token)"]
-        while try ask("/v1/sender-set", header).status == "000" {
+        try await eventually("the proxy answers") {
             let words = try Checkout.text(fixture.folder.appending("nginx.log"))
             try #require(!proxy.hasEnded, "\(words)")
-            try await Task.sleep(for: .milliseconds(20))
+            return try ask("/v1/sender-set", header).status != "000"
         }
         #expect(try ask("/v1/sender-set", header).status == "204")
         #expect(try ask("/v1/sender-set", []).status == "401")
