@@ -31,11 +31,13 @@ import Testing
     func example(language: Language) async throws {
         let outbox = try await Fixture.$key.withValue(key) { try await fixture.reopened(nil) }
         try await enroll("phone", in: outbox)
-        // At the very end of the transaction, when everything has been written.
+        // Fails at the very end of a transaction, when everything has been written. Without a transaction, the message is
+        // stored alone.
         try await database.run(
             """
             SET search_path = public;
-            CREATE FUNCTION unlucky() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'unlucky'; END $$;
+            CREATE FUNCTION unlucky() RETURNS trigger LANGUAGE plpgsql AS $$
+                BEGIN IF EXISTS (SELECT 1 FROM sealed_push.entries) THEN RAISE 'unlucky'; END IF; RETURN NULL; END $$;
             CREATE CONSTRAINT TRIGGER unlucky AFTER INSERT ON message DEFERRABLE INITIALLY DEFERRED
                 FOR EACH ROW WHEN (NEW.id = 13) EXECUTE FUNCTION unlucky()
             """)
