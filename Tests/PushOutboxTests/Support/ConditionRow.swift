@@ -17,25 +17,26 @@ struct ConditionRow {
                 sql: """
                     CREATE TABLE senders(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE) STRICT;
                     CREATE TABLE tested(
-                        send_until INTEGER, reason TEXT, sender INTEGER, token BLOB, token_refusal TEXT
+                        number INTEGER PRIMARY KEY, send_until INTEGER, reason TEXT, sender INTEGER, token BLOB,
+                        token_refusal TEXT
                     ) STRICT
                     """)
             for row in rows {
                 let sender = try row.sender.map { try NameTable.senders.id(making: $0, in: db) }
                 try db.run(
-                    "INSERT INTO tested VALUES (?, ?, ?, ?, ?)",
+                    "INSERT INTO tested(send_until, reason, sender, token, token_refusal) VALUES (?, ?, ?, ?, ?)",
                     [row.sendUntil, row.reason, sender, row.token?.blob, row.refusal])
             }
             let (sql, arguments) = condition.sql
-            let inSQL = Set(try Int64.fetchAll(db, sql: "SELECT rowid FROM tested WHERE \(sql)", arguments: arguments))
+            let inSQL = Set(try Int64.fetchAll(db, sql: "SELECT number FROM tested WHERE \(sql)", arguments: arguments))
             let stored = try db.rows(
                 """
-                SELECT rowid, send_until, reason, senders.name AS sender, token, token_refusal
-                FROM tested LEFT JOIN senders ON id = sender ORDER BY rowid
+                SELECT number, send_until, reason, senders.name AS sender, token, token_refusal
+                FROM tested LEFT JOIN senders ON id = sender ORDER BY number
                 """, [])
             return try stored.map { row in
                 let isHeld = try condition.holds(in: row)
-                return try inSQL.contains(row.int("rowid")) == isHeld ? isHeld : nil
+                return try inSQL.contains(row.int("number")) == isHeld ? isHeld : nil
             }
         }
     }
