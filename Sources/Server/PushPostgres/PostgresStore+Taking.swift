@@ -13,7 +13,7 @@
     /// The start of a search for due queues. Deleted rows stay in an index until a vacuum, which any long transaction
     /// delays, and a scan from the beginning visits all of them each time. So a search begins where the first row was last
     /// found, minus a margin for transactions in progress. Searches from the beginning take up only a fiftieth of the time.
-    struct Floor: Sendable {
+    struct SearchStart: Sendable {
         /// Milliseconds.
         var due: Int64 = .min
         var nextWholeLook: ContinuousClock.Instant = .now
@@ -42,20 +42,21 @@
         }
 
         func timeUntilDue(by carrier: Carrier) async throws(OutboxError) -> Duration? {
-            try await timeUntilDue(by: carrier, above: [:], within: nil)
+            try await timeUntilDue(by: carrier, from: [:], within: nil)
         }
 
-        /// `floors` are the due times below which no search is made. `limit` is the largest due time searched; every recent
+        /// `searchStarts` are the due times below which no search is made. `limit` is the largest due time searched; every recent
         /// lease lies beyond it.
         func timeUntilDue(
-            by carrier: Carrier, above floors: [QueueLane: Floor], within limit: Duration?
+            by carrier: Carrier, from searchStarts: [QueueLane: SearchStart], within limit: Duration?
         ) async throws(OutboxError) -> Duration? {
             try await read { db, now throws(OutboxError) in
                 var first: Int64?
                 for priority in [10, 5] {
                     let lane = QueueLane(carrier: carrier, priority: priority)
                     let due = try Self.first(
-                        lane, from: floors[lane]?.due ?? .min, upTo: limit.map { now + $0.milliseconds } ?? .max, db)
+                        lane, from: searchStarts[lane]?.due ?? .min, upTo: limit.map { now + $0.milliseconds } ?? .max,
+                        db)
                     if let due { first = min(first ?? due, due) }
                 }
                 return first.map { DueTimes.delay(until: $0, at: now) }
@@ -75,18 +76,18 @@
         private func due(
             in lane: QueueLane, limit: Int, at now: Int64, _ db: PostgresConnection
         ) throws(OutboxError) -> [Int64] {
-            var floor = floors.withLock { $0[lane] } ?? Floor()
+            var searchStart = searchStarts.withLock { $0[lane] } ?? SearchStart()
             let start = ContinuousClock.now
-            // A clock that was set back makes the floor uncertain, too.
-            let isWhole = start >= floor.nextWholeLook || floor.due > now
-            let lowest = isWhole ? .min : floor.due
+            // A clock that was set back makes the start uncertain, too.
+            let isWhole = start >= searchStart.nextWholeLook || searchStart.due > now
+            let lowest = isWhole ? .min : searchStart.due
             var places: [Int64] = []
             for times in DueTimes.searched(at: now) where places.isEmpty {
                 places = try Self.due(lane, from: max(lowest, times.first), upTo: times.last, limit: limit, db)
             }
-            floor.due = max(0, try Self.first(lane, from: lowest, upTo: now, db) ?? now) - Floor.margin
-            if isWhole { floor.nextWholeLook = Floor.nextWholeLook(after: start) }
-            floors.withLock { $0[lane] = floor }
+            searchStart.due = max(0, try Self.first(lane, from: lowest, upTo: now, db) ?? now) - SearchStart.margin
+            if isWhole { searchStart.nextWholeLook = SearchStart.nextWholeLook(after: start) }
+            searchStarts.withLock { $0[lane] = searchStart }
             return places
         }
 

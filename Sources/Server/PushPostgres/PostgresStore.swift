@@ -18,8 +18,8 @@
         /// The names of the roles that the login has.
         private let roles: [String]
         /// The due times below which no queue's row was found recently.
-        let floors = Locked<[QueueLane: Floor]>([:])
-        /// The time at which a courier may again look below the floors before it sleeps.
+        let searchStarts = Locked<[QueueLane: SearchStart]>([:])
+        /// The time at which a courier may again look before these starts before it sleeps.
         private let nextWholeLook = Locked(ContinuousClock.Instant.now)
         /// The number of leases taken since the last turn of generations.
         let takenSinceTurn = Locked(0)
@@ -137,13 +137,13 @@
             await waker.rest(for: duration, by: carrier) { limit in
                 let start = ContinuousClock.now
                 let isWhole = start >= self.nextWholeLook.withLock { $0 }
-                let floors = isWhole ? [:] : self.floors.withLock { $0 }
+                let searchStarts = isWhole ? [:] : self.searchStarts.withLock { $0 }
                 let limit = isWhole ? limit : min(limit, .seconds(1))
-                let time = try? await self.timeUntilDue(by: carrier, above: floors, within: limit)
+                let time = try? await self.timeUntilDue(by: carrier, from: searchStarts, within: limit)
                 if isWhole {
-                    self.nextWholeLook.withLock { $0 = Floor.nextWholeLook(after: start) }
-                    // Entries enqueued long before their transaction ended are due below the floors.
-                    if let time, time <= .zero { self.floors.withLock { $0.removeAll() } }
+                    self.nextWholeLook.withLock { $0 = SearchStart.nextWholeLook(after: start) }
+                    // Entries enqueued long before their transaction ended are due before these starts.
+                    if let time, time <= .zero { self.searchStarts.withLock { $0.removeAll() } }
                 }
                 return time ?? limit
             }
