@@ -1,5 +1,7 @@
 package import PushSender
 
+/// A response of APNs. The connection that received it needs the status and the reason, which a ``PushOutcome`` for any sender
+/// no longer has: some refusals are about the connection or its token.
 package enum APNsAnswer: Hashable, Sendable {
     /// Status 200. Only Apple's development environment returns an `apns-unique-id`.
     case accepted(uniqueID: String?)

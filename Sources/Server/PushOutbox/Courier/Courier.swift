@@ -216,7 +216,8 @@ public actor Courier {
             do throws(PushTransportError) {
                 // This machine may have been suspended: by now, another courier may have sent this push and newer ones.
                 guard clock.uptime() < end else { throw .canceled }
-                // A process that may only enqueue, or an attacker with the database, must not be able to send clear text.
+                // A process that may only enqueue, or an attacker with the database, must not be able to send clear text. The
+                // code doesn't show that: a process that enqueues has the outbox's key.
                 result = .success(
                     PayloadForm.matches(lease.request.body)
                         ? try await transport.deliver(lease.request) : .change(PushReason("not-sealed")))
