@@ -279,7 +279,10 @@ public actor Courier {
         while clock.uptime() < deadline && (!inFlight.isEmpty || !unsettled.isEmpty || problem != nil) {
             if finished.isEmpty { await rest() }
             problem = await note()
-            if problem != nil { await clock.sleep(limits.pollInterval) }
+            guard problem != nil else { continue }
+            // In a task of its own: this one may be canceled, and then its sleep would end at once.
+            let pause = Task { [limits] in await clock.sleep(limits.pollInterval) }
+            await pause.value
         }
         for flight in inFlight.values {
             flight.task.cancel()
