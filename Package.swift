@@ -260,6 +260,13 @@ let testedOnLinux: [Target] = [
     tool(
         "soak", "Evidence/Soak",
         ["EndToEnd", "PushOutbox", "PushAPNs", "PushSender", "device-simulator", logging, metrics, coreMetrics] + core),
+    shared("Interposed", "Evidence/Worlds/Interposed", []),
+    tool(
+        "worlds", "Evidence/Worlds/Program",
+        [
+            "Interposed", "PushHTTP", "PushAPNs", "PushOutbox", "PushSender", "PushService", "PushServiceTesting",
+            "UserNotifications", "TestPrograms", "TestSupport",
+        ] + core, settings: settings + [.define("DEBUG")]),
     tool(
         "hostile-benchmark", "Evidence/HostileBenchmark",
         ["HostilePeers", "PushAPNs", "PushSender", coreMetrics] + core + transport),

@@ -1,0 +1,191 @@
+// Replaces functions of the C library in the program that links this: the linker prefers a program's own functions to those
+// of a shared library, also for calls from other libraries. So the code that is tested stays as it is.
+#define _GNU_SOURCE
+#include "interposed.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+int world_has_clock = 0;
+int64_t world_wall_time = 0, world_uptime = 0;
+
+static int64_t simulated(clockid_t clock) {
+    return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE ? world_wall_time : world_uptime;
+}
+
+int clock_gettime(clockid_t clock, struct timespec *time) {
+    // The time that a thread or process has used stays real.
+    if (!world_has_clock || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID || clock < 0)
+        return (int)syscall(SYS_clock_gettime, clock, time);
+    int64_t now = simulated(clock);
+    time->tv_sec = now / 1000000000;
+    time->tv_nsec = now % 1000000000;
+    return 0;
+}
+
+int gettimeofday(struct timeval *restrict time, void *restrict zone) {
+    if (!world_has_clock) return (int)syscall(SYS_gettimeofday, time, zone);
+    time->tv_sec = world_wall_time / 1000000000;
+    time->tv_usec = world_wall_time % 1000000000 / 1000;
+    return 0;
+}
+
+time_t time(time_t *answer) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (answer) *answer = now.tv_sec;
+    return now.tv_sec;
+}
+
+// SplitMix64. It must be repeatable, not secure.
+static uint64_t state;
+
+void world_seed(uint64_t seed) { state = seed; }
+
+void world_fill(void *bytes, size_t count) {
+    unsigned char *next = bytes;
+    while (count > 0) {
+        uint64_t word = state += 0x9e3779b97f4a7c15;
+        word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9;
+        word = (word ^ word >> 27) * 0x94d049bb133111eb;
+        word ^= word >> 31;
+        size_t part = count < 8 ? count : 8;
+        memcpy(next, &word, part);
+        next += part;
+        count -= part;
+    }
+}
+
+static uint32_t word(void) {
+    uint32_t word;
+    world_fill(&word, sizeof word);
+    return word;
+}
+
+static const char *name(void) { return "world"; }
+
+static void fill(void *bytes, const size_t count) { world_fill(bytes, count); }
+
+// As in libsodium's randombytes.h.
+struct randombytes_implementation {
+    const char *(*implementation_name)(void);
+    uint32_t (*random)(void);
+    void (*stir)(void);
+    uint32_t (*uniform)(const uint32_t upper_bound);
+    void (*buf)(void *const bytes, const size_t count);
+    int (*close)(void);
+};
+int randombytes_set_implementation(struct randombytes_implementation *implementation);
+
+void world_seed_libsodium(void) {
+    static struct randombytes_implementation implementation = {.implementation_name = name, .random = word, .buf = fill};
+    randombytes_set_implementation(&implementation);
+}
+
+// SystemRandomNumberGenerator.
+void swift_stdlib_random(void *bytes, size_t count) { world_fill(bytes, count); }
+
+enum world_disk world_disk = world_disk_works;
+int64_t world_calls_left = 0, world_call_count = 0;
+int world_disk_failed = 0;
+
+// Returns 0, or the error with which a call fails.
+static int fault(int needs_room) {
+    world_call_count++;
+    int code = 0;
+    if (world_disk == world_disk_full && needs_room) code = ENOSPC;
+    if (world_disk == world_disk_kills && world_calls_left-- <= 0) code = EIO;
+    if (code) world_disk_failed = 1;
+    return code;
+}
+
+int world_may_change(void) { return fault(0) == 0; }
+
+#define REFUSE_IF_FAULTY(needs_room)       \
+    do {                                   \
+        if (world_disk) {                  \
+            int code = fault(needs_room);  \
+            if (code) {                    \
+                errno = code;              \
+                return -1;                 \
+            }                              \
+        }                                  \
+    } while (0)
+
+static int opened(int folder, const char *path, int flags, mode_t mode) {
+    if (flags & (O_CREAT | O_WRONLY | O_RDWR | O_TRUNC)) REFUSE_IF_FAULTY(flags & O_CREAT);
+    return (int)syscall(SYS_openat, folder, path, flags, mode);
+}
+
+static mode_t given_mode(int flags, va_list arguments) {
+    return flags & (O_CREAT | __O_TMPFILE) ? va_arg(arguments, mode_t) : 0;
+}
+
+int open(const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = given_mode(flags, arguments);
+    va_end(arguments);
+    return opened(AT_FDCWD, path, flags, mode);
+}
+
+int openat(int folder, const char *path, int flags, ...) {
+    va_list arguments;
+    va_start(arguments, flags);
+    mode_t mode = given_mode(flags, arguments);
+    va_end(arguments);
+    return opened(folder, path, flags, mode);
+}
+
+ssize_t write(int file, const void *bytes, size_t count) {
+    if (file > 2) REFUSE_IF_FAULTY(1);
+    return syscall(SYS_write, file, bytes, count);
+}
+
+int fsync(int file) {
+    // A world's files are in memory.
+    (void)file;
+    REFUSE_IF_FAULTY(0);
+    return 0;
+}
+
+int ftruncate(int file, off_t length) {
+    REFUSE_IF_FAULTY(0);
+    return (int)syscall(SYS_ftruncate, file, length);
+}
+
+int link(const char *from, const char *to) {
+    REFUSE_IF_FAULTY(1);
+    return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int rename(const char *from, const char *to) {
+    REFUSE_IF_FAULTY(0);
+    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+}
+
+int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags) {
+    REFUSE_IF_FAULTY(0);
+    return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+}
+
+int unlink(const char *path) {
+    REFUSE_IF_FAULTY(0);
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+}
+
+int rmdir(const char *path) {
+    REFUSE_IF_FAULTY(0);
+    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+}
+
+int mkdir(const char *path, mode_t mode) {
+    REFUSE_IF_FAULTY(1);
+    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+}

@@ -1,0 +1,1 @@
+../../../../../Examples/App/App/Pushes.swift

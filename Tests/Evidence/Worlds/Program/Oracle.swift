@@ -1,0 +1,266 @@
+import Foundation
+import PushCore
+import PushOutbox
+import PushSender
+import PushService
+import SealedPush
+import UserNotifications
+
+/// Knows what people were promised (ThreatModel 2), and compares what happens with it. It learns what happened from the places
+/// where a world ends: the rows that were stored, Apple, and the screens.
+final class Oracle: @unchecked Sendable {
+    /// The first broken promise. What follows from it isn't of interest.
+    private(set) var failure: Failure?
+    private(set) var messages: [Int: Message] = [:]
+    private var pushes: [String: Push] = [:]
+    private var messageOfKey: [[UInt8]: Int] = [:]
+    /// The messages that each phone has shown, or whose opening it may have recorded.
+    private var opened: [Int: Set<Int>] = [:]
+    private var loud: [Int: Set<Int>] = [:]
+    /// The phones that erased keys or lost their ledger, which explains messages that don't open.
+    private var erased: Set<Int> = []
+    private unowned let world: World
+
+    struct Failure: Sendable {
+        /// The promise, the same for every message.
+        let promise: String
+        let details: String
+        let message: Int?
+    }
+
+    struct Message {
+        let number: Int
+        /// The recipient, or nil for everyone.
+        let user: Int?
+        let content: Content
+        let priority: PushPriority
+        let expires: Timestamp?
+        let thread: String
+        /// Whether the caller was told that the message is stored.
+        var report: EnqueueReport?
+        var isAnswered = false
+        /// The ID in the outbox.
+        var id: MessageID?
+        var storedAt: Timestamp?
+
+        var isWithdrawal: Bool { content.withdrawal != nil }
+    }
+
+    private struct Push {
+        let message: Int
+        let device: String
+        let storedAt: Timestamp
+        var acceptedCount = 0
+        var phone: Int?
+        var shownCount = 0
+    }
+
+    /// What Apple has said about each device's address.
+    private var refusals: [String: Set<String>] = [:]
+
+    init(_ world: World) { self.world = world }
+
+    func fail(_ promise: String, _ message: Int?, _ details: @autoclosure () -> String = "") {
+        guard failure == nil else { return }
+        failure = Failure(promise: promise, details: details(), message: message)
+        world.log("BROKEN: \(promise): \(details())", of: message)
+    }
+
+    func fail(_ promise: String, _ request: PushRequest, _ details: @autoclosure () -> String = "") {
+        fail(promise, pushes[request.apnsID]?.message, details())
+    }
+
+    // MARK: What the server promised
+
+    func asked(_ message: Message) {
+        messages[message.number] = message
+        if let key = IdempotencyKey("message \(message.number)") { messageOfKey[key.digest] = message.number }
+    }
+
+    func answered(_ number: Int, _ report: EnqueueReport) {
+        messages[number]?.isAnswered = true
+        messages[number]?.report = report
+        if report.skipped[.forged] != nil || report.skipped[.damaged] != nil {
+            fail("no device's row is invalid in an outbox that nobody tampered with", number, "\(report.skipped)")
+        }
+        let stored = pushes.values.count { $0.message == number }
+        if report.enqueuedCount + report.alreadyEnqueuedCount != stored {
+            fail(
+                "an answer counts the pushes that are stored", number,
+                "\(report.enqueuedCount) + \(report.alreadyEnqueuedCount), but \(stored) are stored")
+        }
+    }
+
+    func refused(_ number: Int, _ error: OutboxError) {
+        switch error {
+        case .unknownUser, .unknownDevice, .busy, .unreachable:
+            // The caller knows that it may repeat the call.
+            break
+        case .seal(.expiresTooLate): break
+        default: fail("a valid message is stored", number, "\(error)")
+        }
+    }
+
+    func stored(_ sealed: [EnqueueBatch.Sealed], _ order: EnqueueOrder) {
+        guard let number = order.key.flatMap({ messageOfKey[$0.digest] }) else {
+            return fail("only what was asked for is stored", nil)
+        }
+        messages[number]?.id = order.message
+        messages[number]?.storedAt = .now()
+        for item in sealed {
+            let device = item.entry.device ?? ""
+            if pushes[item.entry.apnsID] != nil
+                || pushes.values.contains(where: { $0.message == number && $0.device == device })
+            {
+                fail("a message is stored once for each device", number, device)
+            }
+            pushes[item.entry.apnsID] = Push(message: number, device: device, storedAt: .now())
+            world.log("stored for \(device)", of: number)
+        }
+    }
+
+    // MARK: What Apple did
+
+    func accepted(_ request: PushRequest, for phone: Int) {
+        guard var push = pushes[request.apnsID] else { return fail("only stored pushes are sent", request) }
+        push.acceptedCount += 1
+        push.phone = phone
+        pushes[request.apnsID] = push
+        world.log("Apple accepted it for phone \(phone)", of: push.message)
+    }
+
+    func refused(_ request: PushRequest, _ outcome: PushOutcome) {
+        guard let push = pushes[request.apnsID] else { return fail("only stored pushes are sent", request) }
+        refusals[push.device, default: []].insert(outcome.reason?.name ?? "")
+        world.log("Apple refused it: \(outcome.reason?.name ?? "")", of: push.message)
+    }
+
+    func lost(_ request: PushRequest, _ reason: String) {
+        world.log("Apple dropped it: \(reason)", of: pushes[request.apnsID]?.message)
+    }
+
+    // MARK: What people saw
+
+    func erasedKeys(_ phone: Int) { erased.insert(phone) }
+
+    func lostLedger(_ phone: Int) { erased.insert(phone) }
+
+    func showed(
+        _ content: UNNotificationContent, for request: PushRequest, on phone: Phone, _ ending: Phone.Ending,
+        wasThere: Bool
+    ) {
+        guard let push = pushes[request.apnsID], let message = messages[push.message] else {
+            return fail("only stored pushes are shown", request)
+        }
+        let number = message.number
+        guard ending != .killed else {
+            // It may have been recorded already.
+            opened[phone.number, default: []].insert(number)
+            return world.log("phone \(phone.number) showed the wire's text, since its extension was killed", of: number)
+        }
+        guard let sealed = SealedNotification(userInfo: content.userInfo) else {
+            return fail("the extension decides what is shown", number, content.body)
+        }
+        if let reason = sealed.reason {
+            world.log("phone \(phone.number) showed the safe default: \(reason)", of: number)
+            guard !isExplained(reason, message, on: phone, ending) else { return }
+            return fail("a message that isn't shown has a true reason", number, "phone \(phone.number): \(reason)")
+        }
+        pushes[request.apnsID]?.shownCount += 1
+        let isLoud = content.sound != nil
+        world.log("phone \(phone.number) showed it\(isLoud ? "" : " silently")", of: number)
+        guard content.body == message.content.alert.body else {
+            return fail("the sender's text is shown", number, content.body)
+        }
+        if !phone.accounts.contains(where: { message.user == nil || message.user == $0 }) {
+            fail(
+                "a message is shown only to its account", number,
+                "phone \(phone.number) belongs to \(phone.accounts.sorted())")
+        }
+        if let expires = message.expires, Timestamp.now().seconds(since: expires) > 600 {
+            fail("no message is shown after its time", number)
+        }
+        if isLoud, !loud[phone.number, default: []].insert(number).inserted {
+            fail("no message is loud twice", number, "phone \(phone.number)")
+        }
+        if !isLoud, !opened[phone.number, default: []].contains(number) {
+            fail("a message is loud when it is shown first", number, "phone \(phone.number)")
+        }
+        opened[phone.number, default: []].insert(number)
+    }
+
+    private func isExplained(
+        _ reason: OpenError, _ message: Message, on phone: Phone, _ ending: Phone.Ending
+    ) -> Bool {
+        switch reason {
+        case .unknownRecipient: erased.contains(phone.number)
+        case .replayed: opened[phone.number, default: []].contains(message.number) || erased.contains(phone.number)
+        case .ledgerUnavailable: ending == .diskFailed
+        case .expired:
+            message.expires.map { Timestamp.now().seconds(since: $0) > 600 }
+                ?? (world.plan.configuration.keepsRetiredKeys < 30)
+        case .tooOld: message.storedAt.map { Timestamp.now().seconds(since: $0) > 30 * 86_400 - 60 } ?? false
+        default: false
+        }
+    }
+
+    func withdrew(_ result: Result<OpenedContent?, OpenError>, for request: PushRequest, on phone: Phone) {
+        guard let push = pushes[request.apnsID], let message = messages[push.message] else {
+            return fail("only stored pushes are opened", request)
+        }
+        switch result {
+        case .success(let content?):
+            world.log("phone \(phone.number) withdrew", of: message.number)
+            opened[phone.number, default: []].insert(message.number)
+            guard case .thread(let thread) = content.content.withdrawal?.target else { return }
+            let left = phone.center.notifications.filter { notification in
+                guard let sealed = SealedNotification(userInfo: notification.request.content.userInfo) else {
+                    return false
+                }
+                return notification.request.content.threadIdentifier == thread
+                    && (sealed.sent ?? content.sent) < content.sent
+            }
+            if !left.isEmpty { fail("a withdrawal removes what it names", message.number, "phone \(phone.number)") }
+        case .success(nil): fail("a withdrawal is opened by the app", message.number)
+        case .failure(let reason):
+            world.log("phone \(phone.number) didn't withdraw: \(reason)", of: message.number)
+            if !isExplained(reason, message, on: phone, .finished) {
+                fail("a withdrawal that isn't carried out has a true reason", message.number, "\(reason)")
+            }
+        }
+    }
+
+    // MARK: The end
+
+    /// Whether a message was shown on a phone.
+    func hasShown(_ number: Int, on phone: Int) -> Bool { opened[phone, default: []].contains(number) }
+
+    /// Compares the outbox's report on a message with what happened.
+    func check(_ report: MessageReport?, on number: Int) {
+        let own = pushes.values.filter { $0.message == number }
+        guard let report else {
+            let isOld = messages[number]?.storedAt.map { Timestamp.now().seconds(since: $0) > 28 * 86_400 } ?? true
+            if !own.isEmpty, !isOld { fail("a stored message has a report", number) }
+            return
+        }
+        if report.enqueuedCount != own.count {
+            fail("a report counts what was stored", number, "\(report.enqueuedCount) of \(own.count)")
+        }
+        for (outcome, count) in report.outcomes.sorted(by: { $0.key < $1.key }) {
+            let reason = outcome.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init)
+            let known = own.flatMap { refusals[$0.device] ?? [] }
+            switch outcome {
+            case "accepted":
+                if own.count(where: { $0.acceptedCount > 0 }) < count {
+                    fail("only what Apple accepted is reported as accepted", number)
+                }
+            case "expired", "purged", "discarded": break
+            case "waiting": fail("nothing waits for ever", number)
+            default:
+                if let reason, !known.contains(reason), reason != "no-token" {
+                    fail("a report's reason is true", number, outcome)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,361 @@
+import Foundation
+import Interposed
+import PushCore
+import PushHTTP
+import PushOutbox
+import PushSender
+import PushService
+import SealedPush
+import TestPrograms
+import TestSupport
+
+/// A server, Apple, and phones in one process, which a plan leads through their lives. The same plan does the same each time.
+///
+/// What runs unchanged: the outbox with its rules, key, couriers, and sealer; the service's routes for phones; the client that
+/// apps enroll with; the example app's object; the extension from the system's call to its end, with its ledger in files.
+///
+/// What is replaced, at the seams that exist: the database by `MemoryStore`; Apple and its connection by ``Apple``; HTTP between
+/// phones and the server by `UnconnectedPhones`; the keychain by memory; time, randomness, and failing disks by `Interposed`.
+/// ML-KEM draws random bytes of its own, so a world's log contains no ciphertext.
+final class World: @unchecked Sendable {
+    static let topic: Topic = "com.example.app"
+
+    let plan: Plan
+    private(set) var oracle: Oracle! = nil
+    let sender: SenderPrivateKey
+    let authority: AuthorityPrivateKey
+    private(set) var senderSet: SenderSet?
+    let outboxKey: OutboxKey?
+    let rows: MemoryStore
+    let folder: URL
+    private(set) var host: Host! = nil
+    private(set) var phones: [Phone] = []
+    /// The phone of each token, and when the token ended.
+    var tokens: [[UInt8]: (phone: Int, end: Timestamp?)] = [:]
+    private(set) var weather = Weather.clear
+    private var random: SeededGenerator
+    private var storeFaultCount = 0
+    private var sleepers: [Int: Task<Void, Never>] = [:]
+    private var lastSleeper = 0
+    private var sessions: [String: Int] = [:]
+    private var executor: SeededExecutor { .shared }
+    private let isLogging: Bool
+    private(set) var log: [(message: Int?, line: String)] = []
+    private let start: Int64
+
+    /// Begins in 2049: a deadline that some library takes from the world's clock and waits for by the machine's never comes.
+    private static let beginning: Int64 = 2_500_000_000
+
+    init(_ plan: Plan, logs isLogging: Bool = false) throws {
+        self.plan = plan
+        self.isLogging = isLogging
+        random = SeededGenerator(seed: plan.seed ^ 0x5eed)
+        SeededExecutor.shared.seed(plan.seed ^ 0x7a5c)
+        world_seed(plan.seed ^ 0xb17e)
+        world_wall_time = Self.beginning * 1_000_000_000
+        // No world begins before an earlier one of this process ended.
+        world_uptime += 1_000_000_000
+        start = world_uptime
+        sender = SenderPrivateKey()
+        authority = AuthorityPrivateKey()
+        outboxKey = plan.configuration.isKeyed ? OutboxKey() : nil
+        rows = MemoryStore(
+            clock: OutboxClock(
+                now: { world_wall_time / 1_000_000 }, uptime: { world_uptime / 1_000_000 }, boot: "world",
+                sleep: { try? await Task.sleep(for: $0) }))
+        Self.count += 1
+        folder = Self.root.appending(path: "\(Self.count)", directoryHint: .isDirectory)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        oracle = Oracle(self)
+        senderSet = try SenderSet(
+            of: [sender.sender], topic: Self.topic, counter: 1, created: .now(),
+            expires: Timestamp.now().advanced(bySeconds: 3_650 * 86_400), signedBy: authority)
+        host = try Host(in: self)
+        phones = try (0..<plan.configuration.phoneCount).map { try Phone($0, in: self) }
+        for phone in phones { Task { @MainActor in phone.start() } }
+        executor.run(upTo: 100)
+    }
+
+    nonisolated(unsafe) private static var count = 0
+    private static let root = URL(filePath: "/dev/shm/sealed-push-worlds-\(getpid())", directoryHint: .isDirectory)
+
+    static func removeFiles() { try? FileManager.default.removeItem(at: root) }
+
+    func log(_ line: @autoclosure () -> String, of message: Int? = nil) {
+        guard isLogging else { return }
+        let time = Double(world_uptime - start) / 1_000_000_000
+        let text = String(format: "%.3f ", time) + (message.map { "message \($0): " } ?? "") + line()
+        log.append((message, text))
+        if getenv("LIVE") != nil { FileHandle.standardError.write(Data((text + "\n").utf8)) }
+    }
+
+    // MARK: Chance and time
+
+    func number(_ range: Range<Int>) -> Int { Int.random(in: range, using: &random) }
+
+    /// Returns true in this percentage of calls.
+    func chance(_ percent: Int) -> Bool { percent > 0 && number(0..<100) < percent }
+
+    func sleep(upTo milliseconds: Int) async {
+        try? await Task.sleep(for: .milliseconds(number(0..<max(milliseconds, 1))))
+    }
+
+    func takeStoreFault() -> Bool {
+        guard storeFaultCount > 0 else { return false }
+        storeFaultCount -= 1
+        return true
+    }
+
+    func sleepUntilWoken(_ duration: Duration) async {
+        lastSleeper += 1
+        let number = lastSleeper
+        let task = Task.detached { do { try await Task.sleep(for: duration) } catch {} }
+        sleepers[number] = task
+        await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        sleepers[number] = nil
+    }
+
+    func wakeCouriers() { for number in sleepers.keys.sorted() { sleepers[number]?.cancel() } }
+
+    // MARK: The life of a world
+
+    /// Runs the plan, and returns the first promise that was broken.
+    func run() -> Oracle.Failure? {
+        for operation in plan.operations where oracle.failure == nil {
+            log(operation.description)
+            perform(operation)
+            executor.run(upTo: number(0..<60))
+            if executor.isRestless { oracle.fail("the program comes to rest", nil) }
+        }
+        if oracle.failure == nil { settle() }
+        end()
+        return oracle.failure
+    }
+
+    private func end() {
+        weather = .clear
+        host.kill()
+        for phone in phones { phone.process.isDead = true }
+        if !executor.finish(within: .seconds(40 * 86_400)) {
+            oracle.fail(executor.isRestless ? "the program comes to rest" : "every task ends", nil)
+        }
+        try? FileManager.default.removeItem(at: folder)
+        // The contexts' sweeps and such are over, too.
+        precondition(executor.isIdle, "world \(plan.seed) doesn't end")
+    }
+
+    private func perform(_ operation: Operation) {
+        switch operation {
+        case .send(let number, let user, let isConsiderate, let seconds):
+            var content = Content(title: "User \(user)", body: "Message \(number)")
+            content.sound = .named("default")
+            content.threadID = Self.thread(number % 2)
+            send(
+                content, number, to: user, isConsiderate ? .considerate : .immediate,
+                expires: seconds.map { Timestamp.now().advanced(bySeconds: $0) })
+        case .sendToEveryone(let number):
+            var content = Content(title: "All", body: "Message \(number)")
+            content.sound = .named("default")
+            send(content, number, to: nil, .immediate)
+        case .withdraw(let number, let user, let thread):
+            send(Content(withdrawing: .thread(Self.thread(thread))), number, to: user, .immediate)
+        case .sendAgain(let number):
+            if let message = oracle.messages[number] { enqueue(message) }
+        case .logIn(let phone, let user): phones[phone].logIn(user)
+        case .logOut(let phone): phones[phone].logOut()
+        case .launch(let phone): phones[phone].launch()
+        case .rotate(let phone): phones[phone].rotate()
+        case .reinstall(let phone):
+            phones[phone].loseContainer()
+            phones[phone].launch()
+        case .connect(let phone, let isOnline): phones[phone].connect(isOnline)
+        case .replaceToken(let phone):
+            phones[phone].replaceToken()
+            phones[phone].launch()
+        case .killExtension(let phone, let count): phones[phone].killsExtension = count
+        case .killApp(let phone, let count): phones[phone].process.changesLeft = count
+        case .fillDisk(let phone, let isFull): phones[phone].isDiskFull = isFull
+        case .pass(let milliseconds): executor.advance(by: .milliseconds(milliseconds))
+        case .weather(let weather): self.weather = weather
+        case .crash: restart()
+        case .storeFails(let count): storeFaultCount = count
+        case .retry: operate { outbox in _ = try await outbox.retry() }
+        case .retryNow: operate { outbox in try await outbox.retryNow() }
+        case .purgeExpired: operate { outbox in try await outbox.purge(.expired) }
+        }
+    }
+
+    private static func thread(_ number: Int) -> String { "thread \(number)" }
+
+    private func restart() {
+        host.kill()
+        do { host = try Host(in: self) } catch { preconditionFailure("\(error)") }
+    }
+
+    private func operate(_ work: @escaping @Sendable (Outbox) async throws -> Void) {
+        let host = host!
+        Task.detached { try? await work(host.outbox) }
+    }
+
+    private func send(
+        _ content: Content, _ number: Int, to user: Int?, _ priority: PushPriority, expires: Timestamp? = nil
+    ) {
+        var content = content
+        content.expires = expires
+        let message = Oracle.Message(
+            number: number, user: user, content: content, priority: priority, expires: expires,
+            thread: content.threadID ?? "")
+        oracle.asked(message)
+        enqueue(message)
+    }
+
+    private func enqueue(_ message: Oracle.Message) {
+        let (host, number) = (host!, message.number)
+        Task.detached { [self] in
+            let audience: Audience = message.user.map { .user(Self.name($0)) } ?? .everyone
+            do throws(OutboxError) {
+                let report = try await host.outbox.enqueue(
+                    message.content, to: audience, from: host.sealer, priority: message.priority,
+                    key: IdempotencyKey("message \(number)"))
+                // Nobody hears a dead process.
+                guard !host.isDead else { return }
+                log(
+                    "enqueued \(report.enqueuedCount), skipped \(report.skipped.map { "\($0.key) \($0.value)" }.sorted())",
+                    of: number)
+                oracle.answered(number, report)
+            } catch {
+                guard !host.isDead else { return }
+                log("not enqueued: \(error)", of: number)
+                oracle.refused(number, error)
+            }
+        }
+    }
+
+    static func name(_ user: Int) -> UserName {
+        guard let name = UserName(parsing: "user-\(user)") else { preconditionFailure("a valid name") }
+        return name
+    }
+
+    // MARK: The back end
+
+    /// Begins a session of a user, at the app's own back end.
+    func beginSession(of user: Int) -> String {
+        let session = "session-\(sessions.count)"
+        sessions[session] = user
+        return session
+    }
+
+    /// Answers a phone's request. The app gets a token for its session from the back end, and takes it to the service.
+    func serve(_ request: FetchRequest, from phone: Phone) async -> (status: Int, body: [UInt8])? {
+        let (host, path) = (host!, request.url.path)
+        if host.isDead { return nil }
+        if path == "/v1/leavings", plan.configuration.leavings != .taken {
+            return switch plan.configuration.leavings {
+            case .taken, .notFound: (404, Array(#"{"detail":"Not Found"}"#.utf8))
+            case .page: (404, Array("<pre>Cannot POST</pre>".utf8))
+            case .wrongMethod: (405, [])
+            case .loginFirst: (401, Array(#"{"code":"unauthorized"}"#.utf8))
+            case .notImplemented: (501, [])
+            }
+        }
+        var headers = request.headers
+        for (index, header) in headers.enumerated() where header.name == "Authorization" {
+            let session = header.value.split(separator: " ").last.map(String.init) ?? ""
+            guard let user = sessions[session],
+                let token = try? host.phones.logIn(
+                    Self.name(user), until: Timestamp.now().advanced(bySeconds: 600),
+                    issued: world_wall_time / 1_000_000)
+            else { return (401, Array(#"{"code":"unauthorized"}"#.utf8)) }
+            headers[index].value = "Bearer \(token)"
+        }
+        let answer = try? await host.phones.answer(request.method, path, headers: headers, body: request.body ?? [])
+        log("phone \(phone.number): \(request.method) \(path.prefix(24)): \(answer?.status ?? 0)")
+        return host.isDead ? nil : answer
+    }
+
+    // MARK: The end of a plan
+
+    /// Faults stop, and every promise comes due.
+    private func settle() {
+        log("all faults stop")
+        weather = .clear
+        storeFaultCount = 0
+        restart()
+        for phone in phones {
+            phone.killsExtension = nil
+            phone.isDiskFull = false
+            phone.connect(true)
+        }
+        executor.advance(by: .seconds(60))
+        // Callers repeat what wasn't answered, and apps are launched once a day.
+        for message in oracle.messages.values.sorted(by: { $0.number < $1.number }) where !message.isAnswered {
+            if message.expires.map({ $0 > .now() }) ?? true { enqueue(message) }
+        }
+        for _ in 0..<2 {
+            for phone in phones { phone.launch() }
+            executor.advance(by: .seconds(600))
+        }
+        // A login or logout that the app didn't live to finish is noticed, and done again.
+        for phone in phones where phone.saved.session.flatMap({ sessions[$0] }) != phone.person {
+            if let person = phone.person { phone.logIn(person) } else { phone.logOut() }
+        }
+        operate { outbox in try await outbox.retryNow() }
+        executor.advance(by: .seconds(6 * 3_600))
+        for phone in phones { phone.launch() }
+        executor.advance(by: .seconds(3_600))
+        if executor.isRestless { return oracle.fail("the program comes to rest", nil) }
+        probe()
+        check()
+    }
+
+    /// Sends one more message to each user, then withdraws it.
+    private func probe() {
+        guard oracle.failure == nil else { return }
+        var number = 1_000_000
+        for user in 0..<plan.configuration.userCount {
+            var content = Content(title: "User \(user)", body: "Message \(number)")
+            content.sound = .named("default")
+            content.threadID = "probe"
+            send(content, number, to: user, .immediate)
+            executor.advance(by: .seconds(30))
+            for phone in phones where phone.person == user && !oracle.hasShown(number, on: phone.number) {
+                oracle.fail(
+                    "a phone that is logged in gets its messages once faults have stopped", number,
+                    "phone \(phone.number): \(MainActor.assumeIsolated { phone.pushes.state })")
+            }
+            send(Content(withdrawing: .thread("probe")), number + 1, to: user, .immediate)
+            executor.advance(by: .seconds(30))
+            for phone in phones where phone.person == user && !oracle.hasShown(number + 1, on: phone.number) {
+                oracle.fail("a withdrawal arrives once faults have stopped", number + 1, "phone \(phone.number)")
+            }
+            number += 2
+        }
+    }
+
+    private func check() {
+        let (host, oracle) = (host!, oracle!)
+        Task.detached { [self] in
+            do {
+                for message in oracle.messages.values.sorted(by: { $0.number < $1.number }) {
+                    guard let id = message.id else { continue }
+                    oracle.check(try await host.outbox.report(on: id), on: message.number)
+                }
+                let status = try await host.outbox.status()
+                if status.waitingCount > 0 { oracle.fail("nothing waits for ever", nil, "\(status.waitingCount) wait") }
+                for (reason, count) in status.deadLetters where ["forged", "malformed", "not-sealed"].contains(reason) {
+                    oracle.fail("no push is refused as tampered with, since nobody did", nil, "\(count) \(reason)")
+                }
+                let unusable = try await host.outbox.unusableDevices()
+                if !unusable.isEmpty { oracle.fail("no device's row is invalid", nil, "\(unusable.count)") }
+                log(
+                    "\(status.deviceCount) devices; outcomes: \(status.outcomes.map { "\($0.key) \($0.value)" }.sorted())"
+                )
+            } catch { oracle.fail("the outbox can be read", nil, "\(error)") }
+        }
+        executor.advance(by: .seconds(60))
+    }
+}
