@@ -12,6 +12,38 @@
 #include <time.h>
 #include <unistd.h>
 
+// Calls the kernel. `syscall` is replaced below.
+static long kernel(long number, long a, long b, long c, long d, long e, long f) {
+    long answer;
+#if defined(__x86_64__)
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall" : "=a"(answer) : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+#elif defined(__aarch64__)
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+    answer = x0;
+#else
+#error "this machine's system calls aren't known"
+#endif
+    if (answer < 0 && answer > -4096) {
+        errno = (int)-answer;
+        return -1;
+    }
+    return answer;
+}
+
+#define KERNEL4(number, a, b, c, d) kernel(number, (long)(a), (long)(b), (long)(c), (long)(d), 0, 0)
+#define KERNEL(number, a, b, c) KERNEL4(number, a, b, c, 0)
+
 int world_has_clock = 0;
 int64_t world_wall_time = 0, world_uptime = 0;
 
@@ -22,7 +54,7 @@ static int64_t simulated(clockid_t clock) {
 int clock_gettime(clockid_t clock, struct timespec *time) {
     // The time that a thread or process has used stays real.
     if (!world_has_clock || clock == CLOCK_PROCESS_CPUTIME_ID || clock == CLOCK_THREAD_CPUTIME_ID || clock < 0)
-        return (int)syscall(SYS_clock_gettime, clock, time);
+        return (int)KERNEL(SYS_clock_gettime, clock, time, 0);
     int64_t now = simulated(clock);
     time->tv_sec = now / 1000000000;
     time->tv_nsec = now % 1000000000;
@@ -30,7 +62,7 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
 }
 
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
-    if (!world_has_clock) return (int)syscall(SYS_gettimeofday, time, zone);
+    if (!world_has_clock) return (int)KERNEL(SYS_gettimeofday, time, zone, 0);
     time->tv_sec = world_wall_time / 1000000000;
     time->tv_usec = world_wall_time % 1000000000 / 1000;
     return 0;
@@ -88,8 +120,28 @@ void world_seed_libsodium(void) {
     randombytes_set_implementation(&implementation);
 }
 
-// SystemRandomNumberGenerator.
-void swift_stdlib_random(void *bytes, size_t count) { world_fill(bytes, count); }
+// Swift's SystemRandomNumberGenerator and BoringSSL ask the kernel this way.
+long syscall(long number, ...) {
+    va_list arguments;
+    va_start(arguments, number);
+    long a = va_arg(arguments, long), b = va_arg(arguments, long), c = va_arg(arguments, long);
+    long d = va_arg(arguments, long), e = va_arg(arguments, long), f = va_arg(arguments, long);
+    va_end(arguments);
+    if (number != SYS_getrandom) return kernel(number, a, b, c, d, e, f);
+    world_fill((void *)a, (size_t)b);
+    return b;
+}
+
+ssize_t getrandom(void *bytes, size_t count, unsigned int flags) {
+    (void)flags;
+    world_fill(bytes, count);
+    return (ssize_t)count;
+}
+
+int getentropy(void *bytes, size_t count) {
+    world_fill(bytes, count);
+    return 0;
+}
 
 enum world_disk world_disk = world_disk_works;
 int64_t world_calls_left = 0, world_call_count = 0;
@@ -120,7 +172,7 @@ int world_may_change(void) { return fault(0) == 0; }
 
 static int opened(int folder, const char *path, int flags, mode_t mode) {
     if (flags & (O_CREAT | O_WRONLY | O_RDWR | O_TRUNC)) REFUSE_IF_FAULTY(flags & O_CREAT);
-    return (int)syscall(SYS_openat, folder, path, flags, mode);
+    return (int)KERNEL4(SYS_openat, folder, path, flags, mode);
 }
 
 static mode_t given_mode(int flags, va_list arguments) {
@@ -145,7 +197,7 @@ int openat(int folder, const char *path, int flags, ...) {
 
 ssize_t write(int file, const void *bytes, size_t count) {
     if (file > 2) REFUSE_IF_FAULTY(1);
-    return syscall(SYS_write, file, bytes, count);
+    return KERNEL(SYS_write, file, bytes, count);
 }
 
 int fsync(int file) {
@@ -157,35 +209,35 @@ int fsync(int file) {
 
 int ftruncate(int file, off_t length) {
     REFUSE_IF_FAULTY(0);
-    return (int)syscall(SYS_ftruncate, file, length);
+    return (int)KERNEL(SYS_ftruncate, file, length, 0);
 }
 
 int link(const char *from, const char *to) {
     REFUSE_IF_FAULTY(1);
-    return (int)syscall(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to, 0);
+    return (int)KERNEL4(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int rename(const char *from, const char *to) {
     REFUSE_IF_FAULTY(0);
-    return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    return (int)KERNEL4(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to);
 }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags) {
     REFUSE_IF_FAULTY(0);
-    return (int)syscall(SYS_renameat2, from_folder, from, to_folder, to, flags);
+    return (int)kernel(SYS_renameat2, from_folder, (long)from, to_folder, (long)to, flags, 0);
 }
 
 int unlink(const char *path) {
     REFUSE_IF_FAULTY(0);
-    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, 0);
+    return (int)KERNEL(SYS_unlinkat, AT_FDCWD, path, 0);
 }
 
 int rmdir(const char *path) {
     REFUSE_IF_FAULTY(0);
-    return (int)syscall(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+    return (int)KERNEL(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
 }
 
 int mkdir(const char *path, mode_t mode) {
     REFUSE_IF_FAULTY(1);
-    return (int)syscall(SYS_mkdirat, AT_FDCWD, path, mode);
+    return (int)KERNEL(SYS_mkdirat, AT_FDCWD, path, mode);
 }
