@@ -11,7 +11,8 @@ import TestPrograms
 final class Host: @unchecked Sendable {
     private(set) var outbox: Outbox! = nil
     private(set) var phones: UnconnectedPhones! = nil
-    let sealer: Sealer
+    private(set) var sealer: Sealer
+    private let alert: WireAlert
     private(set) var isDead = false
     private var couriers: [Task<Void, Never>] = []
     private let world: World
@@ -19,16 +20,26 @@ final class Host: @unchecked Sendable {
     init(in world: World) throws {
         self.world = world
         let configuration = world.plan.configuration
-        let alert: WireAlert =
+        alert =
             configuration.hasMembers
             ? try WireAlert(title: .plain("News"), body: .plain("You have a message.")) : "You have a message."
         sealer = Sealer(sender: world.sender, topic: World.topic, safeDefault: alert)
         outbox = Outbox(HostStore(world.rows, self, in: world), key: world.outboxKey)
+        phones = UnconnectedPhones(outbox, state: state)
+        for number in 0..<configuration.courierCount { startCourier(number) }
+    }
+
+    private var state: ServerState {
         let keys = SenderKeys(
             sender: world.sender, sealer: sealer,
             receipts: ReceiptReceiver(keys: [ReceiptKey(of: world.sender, for: World.topic)]))
-        phones = UnconnectedPhones(outbox, state: ServerState(keys: keys, senderSet: world.senderSet, tokens: nil))
-        for number in 0..<configuration.courierCount { startCourier(number) }
+        return ServerState(keys: keys, senderSet: world.senderSet, tokens: nil)
+    }
+
+    /// Seals with the world's newest sender, and hands out the newest set.
+    func rereadKeys() {
+        sealer = Sealer(sender: world.sender, topic: World.topic, safeDefault: alert)
+        phones.use(state)
     }
 
     /// Runs a courier, and starts it again when it ends with an error, as an operator's supervisor does.

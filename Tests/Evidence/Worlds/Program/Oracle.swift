@@ -42,6 +42,9 @@ final class Oracle: @unchecked Sendable {
         /// The ID in the outbox.
         var id: MessageID?
         var storedAt: Timestamp?
+        var firstStoredAt: Timestamp?
+        /// The sender that sealed it last.
+        var sender = ""
 
         var isWithdrawal: Bool { content.withdrawal != nil }
     }
@@ -107,16 +110,18 @@ final class Oracle: @unchecked Sendable {
         }
         messages[number]?.id = order.message
         messages[number]?.storedAt = .now()
+        messages[number]?.sender = order.sealedBy.description
         for item in sealed {
             let device = item.entry.device ?? ""
-            if pushes[item.entry.apnsID] != nil
-                || pushes.values.contains(where: { $0.message == number && $0.device == device })
-            {
+            let isLate =
+                messages[number]?.firstStoredAt.map { Timestamp.now().seconds(since: $0) >= 30 * 86_400 } ?? false
+            if !isLate, pushes.values.contains(where: { $0.message == number && $0.device == device }) {
                 fail("a message is stored once for each device", number, device)
             }
             pushes[item.entry.apnsID] = Push(message: number, device: device, storedAt: .now())
             world.log("stored for \(device)", of: number)
         }
+        if messages[number]?.firstStoredAt == nil { messages[number]?.firstStoredAt = .now() }
     }
 
     // MARK: What Apple did
@@ -177,6 +182,7 @@ final class Oracle: @unchecked Sendable {
                 "a message is shown only to its account", number,
                 "phone \(phone.number) belongs to \(phone.accounts.sorted())")
         }
+        if !phone.trusts(message.sender) { fail("no message of a revoked sender is shown", number) }
         if let expires = message.expires, Timestamp.now().seconds(since: expires) > 600 {
             fail("no message is shown after its time", number)
         }
@@ -199,6 +205,7 @@ final class Oracle: @unchecked Sendable {
         case .expired:
             message.expires.map { Timestamp.now().seconds(since: $0) > 600 }
                 ?? (world.plan.configuration.keepsRetiredKeys < 30)
+        case .unknownSender: !phone.trusts(message.sender) || world.hasRotatedSender
         case .tooOld: message.storedAt.map { Timestamp.now().seconds(since: $0) > 30 * 86_400 - 60 } ?? false
         default: false
         }
@@ -217,7 +224,8 @@ final class Oracle: @unchecked Sendable {
                 guard let sealed = SealedNotification(userInfo: notification.request.content.userInfo) else {
                     return false
                 }
-                return notification.request.content.threadIdentifier == thread
+                // Specification 21.5: only the same sender's.
+                return sealed.sender == content.sender && notification.request.content.threadIdentifier == thread
                     && (sealed.sent ?? content.sent) < content.sent
             }
             if !left.isEmpty { fail("a withdrawal removes what it names", message.number, "phone \(phone.number)") }

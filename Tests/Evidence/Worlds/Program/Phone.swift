@@ -18,6 +18,7 @@ final class Phone: @unchecked Sendable {
     var person: Int?
     /// The accounts whose messages may be shown: until a logout has destroyed the keys, also the one that is left.
     var accounts: Set<Int> = []
+    var lastTap: Task<Void, Never>?
     let keychain = InMemorySecretItems()
     let saved = SavedInMemory()
     let center = UNUserNotificationCenter()
@@ -63,7 +64,7 @@ final class Phone: @unchecked Sendable {
         let (folder, world) = (folder, world)
         nonisolated(unsafe) let center = center
         var app = ServiceConfiguration(
-            topic: World.topic, keys: .items(items), trusting: [world.sender.sender],
+            topic: World.topic, keys: .items(items), trusting: [world.firstSender],
             authorities: [world.authority.authority],
             safeDefault: SafeDefault(title: "App", body: "Safe default"), container: .appGroup("group"),
             keyPolicy: world.plan.configuration.isHybrid ? .hybrid : .classical,
@@ -76,7 +77,19 @@ final class Phone: @unchecked Sendable {
     }
 
     /// The keys that can open messages.
-    var recipients: Set<String> { Set(keychain.list().map(\.account)) }
+    var recipients: Set<String> {
+        Set(keychain.list().map(\.account).filter { $0.hasPrefix("pushrecipient") || $0.hasPrefix("key ") })
+    }
+
+    /// Whether a message from this sender may be shown: by the newest set in the keychain, or else by the app's built-in sender.
+    func trusts(_ sender: String) -> Bool {
+        let counters = keychain.list().compactMap { item -> Int? in
+            guard item.account.hasPrefix("senders ") else { return nil }
+            return item.account.split(separator: " ").last.flatMap { Int($0) }
+        }
+        return counters.max().map { world.sendersOfSet[$0].contains(sender) }
+            ?? (sender == world.firstSender.description)
+    }
 
     func connect(_ isOnline: Bool) {
         self.isOnline = isOnline

@@ -5,12 +5,12 @@ import UserNotifications
 /// What people do with their phone.
 extension Phone {
     func logIn(_ user: Int) {
-        let session = world.beginSession(of: user)
-        let (pushes, process, before) = (pushes!, process, recipients)
-        person = user
-        accounts.insert(user)
-        world.oracle.erasedKeys(number)
-        Task { @MainActor in
+        tap { [self] in
+            let session = world.beginSession(of: user)
+            let (pushes, process, before) = (pushes!, process, recipients)
+            person = user
+            accounts.insert(user)
+            world.oracle.erasedKeys(number)
             await pushes.logIn(Account(session: session))
             guard !process.isDead else { return }
             left(before)
@@ -18,13 +18,21 @@ extension Phone {
     }
 
     func logOut() {
-        let (pushes, process, before) = (pushes!, process, recipients)
-        person = nil
-        world.oracle.erasedKeys(number)
-        Task { @MainActor in
+        tap { [self] in
+            let (pushes, process, before) = (pushes!, process, recipients)
+            person = nil
+            world.oracle.erasedKeys(number)
             await pushes.logOut()
             guard !process.isDead else { return }
             left(before)
+        }
+    }
+
+    /// Does something that a person taps, once the app is done with what they tapped before.
+    private func tap(_ action: @escaping @MainActor () async -> Void) {
+        lastTap = Task { @MainActor [lastTap] in
+            await lastTap?.value
+            await action()
         }
     }
 
@@ -42,6 +50,16 @@ extension Phone {
             await pushes.launched()
             await pushes.becameActive()
             if person != nil { await pushes.refresh() }
+        }
+    }
+
+    /// Revokes every key, as after a theft.
+    func revoke() {
+        let (app, process) = (app(in: process), process)
+        world.oracle.erasedKeys(number)
+        Task.detached { [self] in
+            _ = try? await app.device.revoke()
+            if !process.isDead { launch() }
         }
     }
 

@@ -30,7 +30,7 @@ struct Plan: Codable, Sendable {
 /// What stays the same in a world.
 struct Configuration: Codable, Sendable, CustomStringConvertible {
     /// Seeds that found a fault stay tests. They name the version that they were drawn with.
-    static let version = 1
+    static let version = 3
 
     var userCount: Int
     var phoneCount: Int
@@ -103,6 +103,9 @@ enum Operation: Codable, Sendable {
     case crash
     case storeFails(count: Int)
     case retry
+    case replaceSender
+    /// Revokes the phone's keys.
+    case revoke(phone: Int)
     case retryNow
     case purgeExpired
 
@@ -127,7 +130,8 @@ enum Operation: Codable, Sendable {
         case 42..<44: self = .logOut(phone: phone)
         case 44..<50: self = .launch(phone: phone)
         case 50..<52: self = .rotate(phone: phone)
-        case 52: self = .reinstall(phone: phone)
+        case 52:
+            self = [.reinstall(phone: phone), .replaceSender, .revoke(phone: phone)][number(0..<3)]
         case 53..<57: self = .connect(phone: phone, number(0..<2) == 0)
         case 57: self = .replaceToken(phone: phone)
         case 58..<60: self = .killExtension(phone: phone, after: Int64(number(0..<40)))
@@ -201,6 +205,8 @@ extension Operation: CustomStringConvertible {
             """
         case .crash: "the server is killed and starts again"
         case .storeFails(let count): "the next \(count) transactions fail, before or after they are stored"
+        case .replaceSender: "the operator replaces the sender, whose key was stolen"
+        case .revoke(let phone): "phone \(phone) revokes its keys"
         case .retry: "the operator retries the dead letters"
         case .retryNow: "the operator makes deferred pushes due"
         case .purgeExpired: "the operator purges expired pushes"

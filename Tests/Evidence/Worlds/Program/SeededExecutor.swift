@@ -12,7 +12,9 @@ import TestSupport
 final class SeededExecutor: TaskExecutor, SchedulingExecutor, @unchecked Sendable {
     static let shared = SeededExecutor()
 
-    private var jobs: [(job: UnownedJob, isMain: Bool)] = []
+    private var jobs: [UnownedJob] = []
+    /// The main actor's jobs, which run in order, as on a device.
+    private var mainJobs = ArraySlice<UnownedJob>()
     /// A heap by time and number.
     private var timers: [Timer] = []
     private var lastNumber = 0
@@ -42,26 +44,27 @@ final class SeededExecutor: TaskExecutor, SchedulingExecutor, @unchecked Sendabl
         lastNumber = 0
     }
 
-    var isIdle: Bool { jobs.isEmpty && timers.isEmpty }
+    var isIdle: Bool { hasNoJobs && timers.isEmpty }
+    private var hasNoJobs: Bool { jobs.isEmpty && mainJobs.isEmpty }
 
     /// Runs jobs until none is left that can run now, or until the limit. Returns whether none is left.
     @discardableResult func run(upTo limit: Int = .max) -> Bool {
         for count in 0..<limit {
-            guard !jobs.isEmpty else { return true }
+            guard !hasNoJobs else { return true }
             if count == Self.restlessCount {
                 isRestless = true
                 return false
             }
-            jobs.swapAt(Int.random(in: jobs.indices, using: &random), jobs.count - 1)
-            let (job, isMain) = jobs.removeLast()
+            let choice = Int.random(in: 0..<jobs.count + (mainJobs.isEmpty ? 0 : 1), using: &random)
             jobCount += 1
-            if isMain {
-                job.runSynchronously(on: MainThread.shared.asUnownedSerialExecutor())
+            if choice == jobs.count {
+                mainJobs.removeFirst().runSynchronously(on: MainThread.shared.asUnownedSerialExecutor())
             } else {
-                job.runSynchronously(on: asUnownedTaskExecutor())
+                jobs.swapAt(choice, jobs.count - 1)
+                jobs.removeLast().runSynchronously(on: asUnownedTaskExecutor())
             }
         }
-        return jobs.isEmpty
+        return hasNoJobs
     }
 
     /// Lets time pass, and runs everything that becomes due on the way.
@@ -70,7 +73,7 @@ final class SeededExecutor: TaskExecutor, SchedulingExecutor, @unchecked Sendabl
         run()
         while !isRestless, let next = timers.first?.time, next <= end {
             pass(to: next)
-            while let timer = timers.first, timer.time <= next { jobs.append((removeFirst(timer).job, false)) }
+            while let timer = timers.first, timer.time <= next { jobs.append(removeFirst(timer).job) }
             run()
         }
         pass(to: end)
@@ -99,7 +102,7 @@ final class SeededExecutor: TaskExecutor, SchedulingExecutor, @unchecked Sendabl
 
     fileprivate func add(_ job: UnownedJob, isMain: Bool) {
         precondition(pthread_equal(pthread_self(), thread) != 0, "a job comes from another thread")
-        jobs.append((job, isMain))
+        if isMain { mainJobs.append(job) } else { jobs.append(job) }
     }
 
     func enqueue<C: Clock>(

@@ -69,6 +69,6 @@ struct Shrinking {
 extension World {
     /// What happened, in sentences: everything about the message, and what has no message.
     func story(of message: Int?) -> [String] {
-        log.filter { message == nil || $0.message == nil || $0.message == message }.map(\.line)
+        log.filter { message == nil || $0.message == nil || $0.message == message }.map(\.line).suffix(100)
     }
 }

@@ -22,7 +22,12 @@ final class World: @unchecked Sendable {
 
     let plan: Plan
     private(set) var oracle: Oracle! = nil
-    let sender: SenderPrivateKey
+    private(set) var sender: SenderPrivateKey
+    /// The sender that the app's build trusts.
+    let firstSender: SenderPublicKey
+    private(set) var hasRotatedSender = false
+    /// The senders of each set, by its counter.
+    private(set) var sendersOfSet: [Set<String>] = [[]]
     let authority: AuthorityPrivateKey
     private(set) var senderSet: SenderSet?
     let outboxKey: OutboxKey?
@@ -57,6 +62,7 @@ final class World: @unchecked Sendable {
         world_uptime += 1_000_000_000
         start = world_uptime
         sender = SenderPrivateKey()
+        firstSender = sender.sender
         authority = AuthorityPrivateKey()
         outboxKey = plan.configuration.isKeyed ? OutboxKey() : nil
         rows = MemoryStore(
@@ -67,9 +73,7 @@ final class World: @unchecked Sendable {
         folder = Self.root.appending(path: "\(Self.count)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         oracle = Oracle(self)
-        senderSet = try SenderSet(
-            of: [sender.sender], topic: Self.topic, counter: 1, created: .now(),
-            expires: Timestamp.now().advanced(bySeconds: 3_650 * 86_400), signedBy: authority)
+        publish([firstSender])
         host = try Host(in: self)
         phones = try (0..<plan.configuration.phoneCount).map { try Phone($0, in: self) }
         for phone in phones { Task { @MainActor in phone.start() } }
@@ -184,8 +188,31 @@ final class World: @unchecked Sendable {
         case .storeFails(let count): storeFaultCount = count
         case .retry: operate { outbox in _ = try await outbox.retry() }
         case .retryNow: operate { outbox in try await outbox.retryNow() }
+        case .replaceSender: replaceSender()
+        case .revoke(let phone): phones[phone].revoke()
         case .purgeExpired: operate { outbox in try await outbox.purge(.expired) }
         }
+    }
+
+    /// Signs a set of these senders, as the authority's offline machine does.
+    private func publish(_ senders: [SenderPublicKey]) {
+        let counter = sendersOfSet.count
+        sendersOfSet.append(Set(senders.map(\.description)))
+        do {
+            senderSet = try SenderSet(
+                of: senders, topic: Self.topic, counter: UInt64(counter), created: .now(),
+                expires: Timestamp.now().advanced(bySeconds: 360 * 86_400), signedBy: authority)
+        } catch { preconditionFailure("\(error)") }
+    }
+
+    /// Replaces the sender, whose key was stolen: sets no longer contain it, and what it sealed isn't sent.
+    private func replaceSender() {
+        let old = sender.sender
+        hasRotatedSender = true
+        sender = SenderPrivateKey()
+        publish([sender.sender])
+        host.rereadKeys()
+        operate { outbox in try await outbox.purge(.sealed(by: .sender(old))) }
     }
 
     private static func thread(_ number: Int) -> String { "thread \(number)" }
@@ -292,7 +319,9 @@ final class World: @unchecked Sendable {
         executor.advance(by: .seconds(60))
         // Callers repeat what wasn't answered, and apps are launched once a day.
         for message in oracle.messages.values.sorted(by: { $0.number < $1.number }) where !message.isAnswered {
-            if message.expires.map({ $0 > .now() }) ?? true { enqueue(message) }
+            // A key is remembered for 30 days.
+            let isRemembered = message.firstStoredAt.map { Timestamp.now().seconds(since: $0) < 29 * 86_400 } ?? true
+            if isRemembered, message.expires.map({ $0 > .now() }) ?? true { enqueue(message) }
         }
         for _ in 0..<2 {
             for phone in phones { phone.launch() }
