@@ -14,13 +14,13 @@ final class Apple: PushTransport {
     func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome {
         let weather = world.weather
         await world.sleep(upTo: weather.milliseconds)
-        if host.isDead || Task.isCancelled { throw .cancelled }
+        if host.isDead || Task.isCancelled { throw .canceled }
         if world.chance(weather.losesRequests) {
             throw world.chance(50) ? .unreachable("lost") : .timedOut
         }
         let outcome = answer(request, weather)
         await world.sleep(upTo: weather.milliseconds)
-        if host.isDead || Task.isCancelled { throw .cancelled }
+        if host.isDead || Task.isCancelled { throw .canceled }
         if world.chance(weather.losesAnswers) { throw world.chance(50) ? .connectionLost("lost") : .timedOut }
         return outcome
     }

@@ -103,9 +103,9 @@ final class HostStore: OutboxStore {
     func status() async throws(OutboxError) -> OutboxStatus {
         try await call { () throws(OutboxError) in try inner.status() }
     }
-    func deadLetters(reason: String?, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
+    func deadLetters(_ condition: PushCondition, offset: Int, limit: Int) async throws(OutboxError) -> [DeadLetter] {
         try await call { () throws(OutboxError) in
-            try inner.deadLetters(reason: reason, offset: offset, limit: limit)
+            try inner.deadLetters(condition, offset: offset, limit: limit)
         }
     }
     func requireWritable() async throws(OutboxError) {}

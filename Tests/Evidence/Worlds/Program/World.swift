@@ -245,8 +245,9 @@ final class World: @unchecked Sendable {
             let audience: Audience = message.user.map { .user(Self.name($0)) } ?? .everyone
             do throws(OutboxError) {
                 let report = try await host.outbox.enqueue(
-                    message.content, to: audience, from: host.sealer, priority: message.priority,
-                    key: IdempotencyKey("message \(number)"))
+                    OutgoingMessage(
+                        message.content, priority: message.priority, key: IdempotencyKey("message \(number)")),
+                    to: audience, from: host.sealer)
                 // Nobody hears a dead process.
                 guard !host.isDead else { return }
                 log(
