@@ -327,7 +327,7 @@ WITHDRAW_RULES: dict[str, Callable[[Any], Any]] = {
 # If one of these breaks its rule, a receiver ignores it, and a sender refuses it.
 LENIENT: dict[str, Callable[[Any], Any]] = {
     "attachments": files.are_attachments,
-    "overflow": lambda value: files.read_file(value) and "key" in value,
+    "overflow": files.is_overflow,
     "chart": chart.read,
     "person": _is_person,
     "badge-add": lambda value: _is_integer(value, 1, 99),

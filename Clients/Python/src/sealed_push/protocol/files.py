@@ -20,6 +20,7 @@ HEADER = sodium.crypto_secretstream_xchacha20poly1305_HEADERBYTES
 MESSAGE = sodium.crypto_secretstream_xchacha20poly1305_TAG_MESSAGE
 FINAL = sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL
 LARGEST = 1 << 40
+LARGEST_OVERFLOW = 65536
 MOST_ATTACHMENTS = 16
 SIGNATURE = 12
 # 14.1.1
@@ -153,6 +154,13 @@ def read_attachment(value: Any) -> dict[str, Any] | None:
         and ("thumbnail" not in entry or is_thumbnail(entry["thumbnail"]))
     )
     return entry if fits else None
+
+
+def is_overflow(value: Any) -> bool:
+    """Whether a value is content in an encrypted file (18.1)."""
+    file = read_file(value)
+    length = plaintext_length(file) if file is not None and "key" in file else None
+    return length is not None and 1 <= length <= LARGEST_OVERFLOW
 
 
 def is_identifier(value: Any) -> bool:
