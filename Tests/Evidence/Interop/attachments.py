@@ -3,7 +3,7 @@
 
   attachments.py seal FILE STORED URL ID TYPE   prints the attachment's entry
   attachments.py open ENTRY STORED              writes the plaintext to standard output
-  attachments.py vectors FOLDER                 writes new vectors (their headers are random)
+  attachments.py vectors FOLDER                 writes the vectors, the same in each run
 """
 import hashlib
 import io
@@ -14,23 +14,26 @@ import sys
 import client  # noqa: F401
 import nacl.bindings as sodium
 from sealed_push import SealedPushError, open_file, seal_attachment
-from sealed_push.protocol.files import CHUNK, FINAL, MESSAGE, read_chunks, sealed_chunks
+from sealed_push.protocol.files import CHUNK, FINAL, MESSAGE, read_chunks
 from sealed_push.protocol.text import encode_base64 as encode
 
 PUSH = sodium.crypto_secretstream_xchacha20poly1305_TAG_PUSH
 
 
 def seal_chunks(chunks, key):
-    """chunks: (bytes, tag) pairs, which may break the rules."""
+    """chunks: (bytes, tag) pairs, which may break the rules. The header, which is random in real files, depends on them."""
     state = sodium.crypto_secretstream_xchacha20poly1305_state()
-    stored = sodium.crypto_secretstream_xchacha20poly1305_init_push(state, key)
+    stored = hashlib.sha256(b"".join(chunk + bytes([tag]) for chunk, tag in chunks)).digest()[:24]
+    # To open begins in the same state as to seal, but with a given header.
+    sodium.crypto_secretstream_xchacha20poly1305_init_pull(state, stored, key)
     for chunk, tag in chunks:
         stored += sodium.crypto_secretstream_xchacha20poly1305_push(state, chunk, None, tag)
     return stored
 
 
 def seal(plaintext, key):
-    return b"".join(sealed_chunks(read_chunks(io.BytesIO(plaintext), CHUNK), key))
+    *chunks, last = read_chunks(io.BytesIO(plaintext), CHUNK)
+    return seal_chunks([*((chunk, MESSAGE) for chunk in chunks), (last, FINAL)], key)
 
 
 def entry(stored, key, url, name, kind):
@@ -53,9 +56,9 @@ def vectors(folder):
 
     good = seal(text, key)
     write("good", "One final chunk.", good, "opens", text)
-    whole = bytes(i * 7 % 256 for i in range(CHUNK))
+    whole = text[:8] + bytes(i * 7 % 256 for i in range(8, CHUNK))
     write("good-whole-chunk", "Exactly one whole chunk: it is the final one.", seal(whole, key), "opens", whole)
-    longer = bytes(i * 7 % 256 for i in range(CHUNK + 1))
+    longer = whole + b"x"
     write("good-two-chunks", "A whole chunk, and a final one of one byte.", seal(longer, key), "opens", longer)
     write("good-plain", "Not encrypted, by explicit choice.", text, "opens", text,
           lambda item: (item.pop("key"), item.update(plain=True)))
@@ -71,6 +74,17 @@ def vectors(folder):
     write("altered-tag", "The only chunk is tagged PUSH.", seal_chunks([(text, PUSH)], key), "altered")
     write("altered-early-final", "The first of two chunks is tagged FINAL.",
           seal_chunks([(whole, FINAL), (b"x", FINAL)], key), "altered")
+    other = seal(b"GIF89a and so on", key)
+    write("wrong-type", "The file begins like another type.", other, "wrong-type")
+    write("altered-other-type", "The file is altered and begins like another type: the chunk is checked first.",
+          other[:40] + bytes([other[40] ^ 1]) + other[41:], "altered")
+    two = seal(longer, key)
+    write("altered-last", "The second chunk is altered.", two[:-1] + bytes([two[-1] ^ 1]), "altered")
+    late = lambda stored, item: item.update(  # noqa: E731
+        size=len(stored) + 1, hash=encode(hashlib.blake2b(stored, digest_size=32).digest()))
+    early = two[:30] + bytes([two[30] ^ 1]) + two[31:]
+    write("altered-cut", "Cut, and the first chunk is altered, which is noticed first.", early[:-1], "altered",
+          change=lambda item: late(early[:-1], item))
     write("cut", "The last byte is missing.", good[:-1], "cut", change=lambda item: item.update(
         size=len(good), hash=encode(hashlib.blake2b(good, digest_size=32).digest())))
     write("too-large", "A byte stands behind the final chunk.", good + b"\0", "too-large", change=lambda item: item.update(
@@ -79,6 +93,15 @@ def vectors(folder):
     write("unreadable-empty-chunk", "A whole chunk tagged MESSAGE and an empty final one: no file is this long.", empty, "unreadable")
     write("unreadable-no-key", "Neither a key nor plain: never taken for a file that is not encrypted.", good, "unreadable",
           change=lambda item: item.pop("key"))
+    for name, about, url in (
+        ("ftp", "Another scheme.", "ftp://files.example.com/9f2c"),
+        ("no-host", "No host.", "https:///9f2c"),
+        ("user", "A user.", "https://u@files.example.com/9f2c"),
+        ("not-ascii", "A letter that isn't ASCII.", "https://files.example.com/é"),
+        ("too-long", "2,049 bytes.", "https://a/" + "x" * 2039),
+    ):
+        write(f"unreadable-url-{name}", about, text, "unreadable", change=lambda item, url=url: (
+            item.pop("key"), item.update(plain=True, url=url)))
     write("unreadable-both", "A key, and plain.", good, "unreadable", change=lambda item: item.update(plain=True))
 
 

@@ -69,6 +69,8 @@ def write_bodies():
     taken("taken-ahead", "Made 26 hours ahead, to the second.", created=NOW + 93600)
     taken("taken-time-zero", "At the beginning of Unix time.", created=0, now=604800)
     taken("taken-second-sender", "The key comes from the second sender's.", senders=(STRANGER, SENDER))
+    many = (STRANGER,) * 15
+    taken("taken-sixteenth-sender", "The key comes from the sixteenth sender's.", senders=(*many, SENDER))
     good = receipts.make(KEY, ID, MESSAGE, NOW - 2, 412, {2: 3})
     for length in (0, 1, 96, 127):
         body(f"wrong-size-{length}", f"Cut to {length} bytes.", "wrong-size", good[:length])
@@ -76,12 +78,14 @@ def write_bodies():
     for version in (0, 2, 255):
         data = unsigned(ID, NUMBER, NOW, 412, {}, version=version)
         body(f"unknown-version-{version}", "Another version, with a MAC that holds.", "unknown-version", signed(data))
-    places = {"id": 1, "number": 17, "created": 40, "outcome": 41, "elapsed": 45, "count": 49, "mac": 127}
+    places = {"id": 1, "number": 17, "created": 40, "outcome": 41, "elapsed": 45, "count": 49, "mac": 127, "mac-first": 96}
     for name, place in places.items():
         flipped = bytearray(good)
         flipped[place] ^= 1
         body(f"rejected-{name}", "One bit is flipped, and nothing is looked at.", "rejected", bytes(flipped))
     body("rejected-stranger", "Of a sender that is not the receiver's.", "rejected", good, senders=(STRANGER,))
+    body("rejected-seventeenth-sender", "Only the seventeenth sender would take it.", "rejected", good,
+         senders=(*many, STRANGER, SENDER))  # fmt: skip
     body("rejected-nobody", "The receiver has no sender.", "rejected", good, senders=())
     other = device_key(SERVER, bytes(16))
     data = unsigned(ID, NUMBER, NOW, 412, {})

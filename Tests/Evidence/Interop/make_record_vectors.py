@@ -6,12 +6,16 @@ here, so that each run writes the same files.
 """
 
 import hashlib
+import pathlib
+import sys
 import textwrap
 
 import interop
 import make_vectors
 import nacl.signing
 import records_tool
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "Mutations"))
+import loose  # noqa: E402
 from make_vectors import IDENTITY, IDENTITY_2, SENDER, SENDER_2, STRANGER, TOPIC, numbered
 from sealed_push.protocol import hpke, key_text, records
 from sealed_push.protocol.hpke import Context, public_key, sender_public_key
@@ -138,6 +142,7 @@ def make_malformed():
         ("padding", "Padded base64.", text + "="),
         ("too-long", "More characters than any record has.", text + "A" * 10939),
         ("too-short", "Fewer characters than any record has.", text[:228]),
+        ("too-short-whole", "Fewer bytes than any record has, and a wrong checksum.", text[:227]),
     ):
         case(name, sentence, changed)
     # With this topic, the last two characters hold 1 byte, so four of their bits are unused.
@@ -165,6 +170,8 @@ def make_malformed():
     case("seventeen-keys", "A key too many.", signed(keys=MANY, topic="x"))
     case("key-twice", "A key twice.", signed(keys=(PHONE, PHONE_2, PHONE)))
     case("key-low-order", "A key of low order.", signed(keys=(PHONE, LOW_ORDER)))
+    case("senders-key-low-order", "A sender of low order.", signed(SENDERS, AUTHORITY_KEY, keys=(PHONE, LOW_ORDER)),
+         kind="senders")  # fmt: skip
     case("key-bit-255", "A key that is not canonical.", signed(keys=(with_byte(PHONE, 31, PHONE[31] | 128),)))
     case("ends-at-once", "It ends when it begins.", signed(expires=CREATED))
     case("ends-after-9999", "It ends after the year 9999.", signed(expires=253402300800))
@@ -192,6 +199,21 @@ def with_byte(data, index, value):
     return data[:index] + bytes([value]) + data[index + 1 :]
 
 
+# A point of order 8.
+LOW = loose.decode(bytes.fromhex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"))
+
+
+def signed_with(multiple, low):
+    """Returns a record whose signature has `multiple` times the base point, plus a point of low order, as its R."""
+    digest = hashlib.sha512(ENROLLMENT_KEY).digest()
+    scalar = int.from_bytes(digest[:32], "little") & ~7 & (1 << 255) - 1 | 1 << 254
+    first = loose.encode(loose.add(loose.times(multiple, loose.BASE), low))
+    data = unsigned()
+    message = first + signing_public_key(ENROLLMENT_KEY) + records.signed_message(data)
+    challenge = int.from_bytes(hashlib.sha512(message).digest(), "little") % loose.ORDER
+    return data + first + ((multiple + challenge * scalar) % loose.ORDER).to_bytes(32, "little")
+
+
 def make_unverified():
     def case(name, sentence, data, **changes):
         refused("bad-signature-" + name, sentence, "bad-signature", data, **changes)
@@ -209,6 +231,9 @@ def make_unverified():
     case("s", "A bit of the signature's S is flipped.", with_byte(data, len(data) - 32, data[-32] ^ 1))
     larger = int.from_bytes(data[-32:], "little") + key_text.ORDER
     case("s-plus-l", "L was added to the signature's S.", data[:-32] + larger.to_bytes(32, "little"))
+    case("r-neutral", "R is the neutral point, and S fits it.", signed_with(0, (0, 1)))
+    case("r-low-order", "R has order 8, and the equation holds only with the cofactor.", signed_with(0, LOW))
+    case("cofactor", "R isn't of low order, but the equation holds only with the cofactor.", signed_with(7, LOW))
     private = nacl.signing.SigningKey(ENROLLMENT_KEY)
     case("no-prefix", "The record is signed without the words before it.", unsigned() + private.sign(unsigned()).signature)
 
@@ -248,21 +273,21 @@ ASKED = signing_public_key(ENROLLMENT_KEY)
 
 
 def challenge(name, sentence, outcome="answered", identities=(IDENTITY,), senders=(SENDER,), topic=TOPIC,
-              identity=IDENTITY, sealed_topic=TOPIC, asked=ASKED, text=None, agreed=None):  # fmt: skip
-    """`identity`, `sealed_topic`, and `asked` are the server's values; the others are the device's."""
+              identity=IDENTITY, sealed_topic=TOPIC, asked=ASKED, text=None, agreed=None, sender=SENDER):  # fmt: skip
+    """`identity`, `sealed_topic`, `asked`, and `sender` are the server's values; the others are the device's."""
     random, ephemeral, number = secret(name + " random"), secret(name + " ephemeral"), secret(name + " number")[:12]
     ephemeral = make_vectors.ephemeral(agreed) if agreed else ephemeral
-    made, answer = records.make_challenge(SENDER, public_key(identity), asked, sealed_topic, random, ephemeral, number)
+    made, answer = records.make_challenge(sender, public_key(identity), asked, sealed_topic, random, ephemeral, number)
     values = {"kind": "challenge"}
     values |= numbered("identity", [key_text.encode(key_text.IDENTITY, each) for each in identities])
     values |= numbered("sender", make_vectors.sender_texts(senders))
     values |= {"enrollment": key_text.encode(ENROLLMENT, ASKED), "topic": topic}
     values |= {"challenge": text(made) if text else made, "outcome": outcome}
     if outcome == "answered":
-        context = Context.to_seal(SENDER, public_key(identity), topic, ephemeral, purpose=hpke.CHALLENGE)
+        context = Context.to_seal(sender, public_key(identity), topic, ephemeral, purpose=hpke.CHALLENGE)
         values |= {"answer": answer, "recipient": key_text.encode(key_text.RECIPIENT, public_key(identity))}
         values |= {"asked-enrollment": key_text.encode(ENROLLMENT, asked)}
-        values |= {"sender-secret": key_text.encode(key_text.SENDER_SECRET, SENDER)}
+        values |= {"sender-secret": key_text.encode(key_text.SENDER_SECRET, sender)}
         values |= {"ephemeral-secret": ephemeral, "random": random, "number": number, "plaintext": random + asked}
         values |= {"enc": context.enc, "shared-secret": context.shared_secret, "key": context.key}
         values |= {"base-nonce": context.base_nonce}
@@ -296,6 +321,11 @@ def make_challenges():
     shared = make_vectors.SHARED_IDENTITIES
     challenge("shared-hint", "Two of the device's keys share a hint; the second opens.",
               identities=shared, identity=shared[1], agreed=make_vectors.SHARED)  # fmt: skip
+    first, second = make_vectors.SHARED_SENDERS
+    pairs = {"sender": second, "agreed": make_vectors.SHARED}
+    challenge("sixteenth-pair", "The sixteenth of the pairs that match opens it.", senders=(first,) * 15 + (second,), **pairs)
+    challenge("seventeenth-pair", "Only the seventeenth of the pairs that match would open it.", "rejected",
+              senders=(first,) * 16 + (second,), **pairs)  # fmt: skip
     challenge("foreign-enrollment", "Somebody else's challenge, passed on: it opens, and is not answered.",
               "foreign-enrollment", asked=signing_public_key(OTHER_KEY))  # fmt: skip
     challenge("unknown-recipient", "For another device's key.", "unknown-recipient", identity=STRANGER)

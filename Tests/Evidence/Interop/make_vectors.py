@@ -370,6 +370,20 @@ def make_good_keys():
         identity=SHARED_IDENTITIES_ANONYMOUS[1],
         agreed=SHARED,
     )
+    first, second = SHARED_SENDERS
+    shared = {"sender": second, "agreed": SHARED}
+    good("sixteenth-pair", "The sixteenth of the pairs that match opens it. A sender that is listed twice counts twice.",
+         senders=(first,) * 15 + (second,), **shared)  # fmt: skip
+    good(
+        "identities-before-senders",
+        "The ninth pair opens it. If senders came first, it would be the seventeenth.",
+        identities=(IDENTITY, IDENTITY),
+        senders=(first,) * 8 + (second,),
+        **shared,
+    )
+    first, second = SHARED_IDENTITIES_ANONYMOUS
+    good("sixteenth-identity-anonymous", "The sixteenth of the identities that match opens it.", anonymous=True,
+         identities=(first,) * 15 + (second,), identity=second, agreed=SHARED)  # fmt: skip
     good(
         "key-text-in-capitals",
         "The trusted sender is written in capitals.",
@@ -751,6 +765,15 @@ def make_unknown():
 
 
 def make_rejected():
+    first, second = SHARED_SENDERS
+    sealing = context(SHARED, sender=second)
+    plaintext = without_padding(BASE)
+    envelope = sealing.seal(plaintext, sealing.number(plaintext, random_of_number("rejected-seventeenth-pair")))
+    bad("rejected-seventeenth-pair", "Only the seventeenth of the pairs that match would open it.", envelope,
+        senders=(first,) * 16 + (second,))  # fmt: skip
+    first, second = SHARED_IDENTITIES_ANONYMOUS
+    bad("rejected-seventeenth-identity-anonymous", "Only the seventeenth of the identities that match would open it.",
+        seal_anonymous(SHARED, plaintext, second), identities=(first,) * 16 + (second,), allow_anonymous=True)  # fmt: skip
     plaintext = without_padding(BASE)
     sealing = context("rejected")
     envelope = sealing.seal(plaintext, number_of(5))

@@ -177,14 +177,19 @@ import Testing
             #expect(outcome.plaintext.map(Hex.encode) == vector["plaintext"], "\(vector.testDescription)")
             outcomes[outcome.code, default: 0] += 1
         }
-        #expect(outcomes == ["opens": 4, "altered": 7, "cut": 1, "too-large": 1, "unreadable": 3])
+        #expect(
+            outcomes == [
+                "opens": 4, "altered": 10, "cut": 1, "too-large": 1, "unreadable": 8, "wrong-type": 1,
+            ])
     }
 
     private func outcome(_ entry: String, _ stored: [UInt8]) throws -> (code: String, plaintext: [UInt8]?) {
         let content = try Content(opening: Array(#"{"alert":{"body":"b"},"attachments":[\#(entry)]}"#.utf8))
         guard let attachment = content.attachments.first else { return ("unreadable", nil) }
         do throws(AttachmentError) {
-            return ("opens", try SealedFileTests.open(attachment.file, stored))
+            let plaintext = try SealedFileTests.open(attachment.file, stored)
+            guard attachment.type.matches(plaintext) else { return ("wrong-type", nil) }
+            return ("opens", plaintext)
         } catch {
             return (error.rawValue, nil)
         }

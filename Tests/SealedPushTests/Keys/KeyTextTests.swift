@@ -1,4 +1,5 @@
 import Crypto
+import Foundation
 import TestSupport
 import Testing
 
@@ -48,6 +49,36 @@ import Testing
                 return key.secretBytes
             },
         ]
+    }
+
+    private static let hybridKinds = [
+        Kind(testDescription: "pushpq", characterCount: 1_959) {
+            try DevicePrivateKey(secret: $0).publicKey.description
+        } bytes: {
+            $0
+        } parse: { (text) throws(KeyTextError) in
+            try DevicePublicKey(parsing: text).bytes
+        },
+        Kind(testDescription: "push-pq-secret-key-", characterCount: 78) {
+            try DevicePrivateKey(secret: $0).secretText
+        } bytes: {
+            $0
+        } parse: { (text) throws(KeyTextError) in
+            try DevicePrivateKey(parsing: text).secretBytes
+        },
+    ]
+
+    @Test("Each text in Tests/Vectors/Text/keys.tsv is a key or not, as it says") func vectors() throws {
+        let text = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Text/keys.tsv"))
+        let lines = text.split(separator: "\n").dropFirst(2)
+        #expect(lines.count == 194)
+        for line in lines {
+            let parts = line.split(separator: "\t").map(String.init)
+            let kind = try #require((Self.kinds + Self.hybridKinds).first { $0.testDescription == parts[0] })
+            let text = parts[2].dropFirst().dropLast().replacing("\\n", with: "\n")
+            let bytes = try? kind.parse(String(text))
+            #expect(bytes.map(Hex.encode) ?? "refused" == parts[1], "\(line)")
+        }
     }
 
     private static let secret = Array("a secret of exactly 32 bytes, ok".utf8)

@@ -119,5 +119,5 @@ import Testing
         }
     }
 
-    private static let caseCount = 399
+    private static let caseCount = 404
 }
