@@ -19,6 +19,7 @@ final class Phone: @unchecked Sendable {
     /// The accounts whose messages may be shown: until a logout has destroyed the keys, also the one that is left.
     var accounts: Set<Int> = []
     var lastTap: Task<Void, Never>?
+    private var backup: (items: [SecretItem], saved: Data?)?
     let keychain = InMemorySecretItems()
     let saved = SavedInMemory()
     let center = UNUserNotificationCenter()
@@ -112,6 +113,21 @@ final class Phone: @unchecked Sendable {
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         center.removeAllDeliveredNotifications()
         world.oracle.lostLedger(number)
+    }
+
+    /// Keeps what a backup contains.
+    func backUp() { backup = (keychain.items(), saved.content) }
+
+    /// Restores the backup, unless somebody else has logged in since: then the server knows this phone as theirs.
+    func restore() {
+        guard let backup, let session = saved.session,
+            world.user(of: session) == world.user(of: SavedInMemory.session(in: backup.saved))
+        else { return }
+        loseContainer()
+        for item in keychain.list() { try? keychain.remove(account: item.account) }
+        for item in backup.items { try? keychain.add(item) }
+        saved.content = backup.saved
+        launch()
     }
 
     // MARK: Pushes
@@ -274,11 +290,18 @@ private struct AppItems: SecretItems {
 
 /// The app's own state in the keychain.
 final class SavedInMemory: Sendable {
-    fileprivate let data = Locked<Data?>(nil)
+    private let data = Locked<Data?>(nil)
 
     /// The session of the account that the app is logged in to.
-    var session: String? {
-        data.withLock { data in data.flatMap { try? JSONDecoder().decode(Saved.self, from: $0) }?.session }
+    var session: String? { Self.session(in: content) }
+
+    static func session(in data: Data?) -> String? {
+        data.flatMap { try? JSONDecoder().decode(Saved.self, from: $0) }?.session
+    }
+
+    var content: Data? {
+        get { data.withLock { $0 } }
+        set { data.withLock { $0 = newValue } }
     }
 
     func `in`(_ process: AppProcess) -> any SavedItem { Item(saved: self, process: process) }
@@ -289,12 +312,12 @@ final class SavedInMemory: Sendable {
 
         func read() throws -> Data? {
             guard !process.isDead else { throw CocoaError(.fileReadNoPermission) }
-            return saved.data.withLock { $0 }
+            return saved.content
         }
 
         func write(_ data: Data) -> Bool {
             guard process.mayChange() else { return false }
-            saved.data.withLock { $0 = data }
+            saved.content = data
             return true
         }
     }

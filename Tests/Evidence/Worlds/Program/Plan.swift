@@ -30,7 +30,7 @@ struct Plan: Codable, Sendable {
 /// What stays the same in a world.
 struct Configuration: Codable, Sendable, CustomStringConvertible {
     /// Seeds that found a fault stay tests. They name the version that they were drawn with.
-    static let version = 3
+    static let version = 4
 
     var userCount: Int
     var phoneCount: Int
@@ -102,6 +102,11 @@ enum Operation: Codable, Sendable {
     case weather(Weather)
     case crash
     case storeFails(count: Int)
+    /// Ends a user's sessions, as after a theft.
+    case endSessions(user: Int)
+    /// Makes a backup, or restores it: the keychain, without the container.
+    case backUp(phone: Int)
+    case restore(phone: Int)
     case retry
     case replaceSender
     /// Revokes the phone's keys.
@@ -129,9 +134,13 @@ enum Operation: Codable, Sendable {
         case 37..<42: self = .logIn(phone: phone, user: user)
         case 42..<44: self = .logOut(phone: phone)
         case 44..<50: self = .launch(phone: phone)
-        case 50..<52: self = .rotate(phone: phone)
-        case 52:
-            self = [.reinstall(phone: phone), .replaceSender, .revoke(phone: phone)][number(0..<3)]
+        case 50..<51: self = .rotate(phone: phone)
+        case 51..<53:
+            self =
+                [
+                    .reinstall(phone: phone), .replaceSender, .revoke(phone: phone), .endSessions(user: user),
+                    .backUp(phone: phone), .restore(phone: phone),
+                ][number(0..<6)]
         case 53..<57: self = .connect(phone: phone, number(0..<2) == 0)
         case 57: self = .replaceToken(phone: phone)
         case 58..<60: self = .killExtension(phone: phone, after: Int64(number(0..<40)))
@@ -207,6 +216,9 @@ extension Operation: CustomStringConvertible {
         case .storeFails(let count): "the next \(count) transactions fail, before or after they are stored"
         case .replaceSender: "the operator replaces the sender, whose key was stolen"
         case .revoke(let phone): "phone \(phone) revokes its keys"
+        case .endSessions(let user): "the sessions of user \(user) end"
+        case .backUp(let phone): "phone \(phone) is backed up"
+        case .restore(let phone): "phone \(phone) is restored from its backup"
         case .retry: "the operator retries the dead letters"
         case .retryNow: "the operator makes deferred pushes due"
         case .purgeExpired: "the operator purges expired pushes"

@@ -43,6 +43,7 @@ final class World: @unchecked Sendable {
     private var sleepers: [Int: Task<Void, Never>] = [:]
     private var lastSleeper = 0
     private var sessions: [String: Int] = [:]
+    private var sessionCount = 0
     private var executor: SeededExecutor { .shared }
     private let isLogging: Bool
     private(set) var log: [(message: Int?, line: String)] = []
@@ -189,6 +190,9 @@ final class World: @unchecked Sendable {
         case .retry: operate { outbox in _ = try await outbox.retry() }
         case .retryNow: operate { outbox in try await outbox.retryNow() }
         case .replaceSender: replaceSender()
+        case .endSessions(let user): endSessions(of: user)
+        case .backUp(let phone): phones[phone].backUp()
+        case .restore(let phone): phones[phone].restore()
         case .revoke(let phone): phones[phone].revoke()
         case .purgeExpired: operate { outbox in try await outbox.purge(.expired) }
         }
@@ -271,9 +275,19 @@ final class World: @unchecked Sendable {
 
     /// Begins a session of a user, at the app's own back end.
     func beginSession(of user: Int) -> String {
-        let session = "session-\(sessions.count)"
+        sessionCount += 1
+        let session = "session-\(sessionCount)"
         sessions[session] = user
         return session
+    }
+
+    /// Returns who is logged in with a session, or nil if it has ended.
+    func user(of session: String?) -> Int? { session.flatMap { sessions[$0] } }
+
+    private func endSessions(of user: Int) {
+        sessions = sessions.filter { $0.value != user }
+        let host = host!
+        Task.detached { try? await host.phones.endLogins(of: Self.name(user)) }
     }
 
     /// Answers a phone's request. The app gets a token for its session from the back end, and takes it to the service.
@@ -329,7 +343,7 @@ final class World: @unchecked Sendable {
             executor.advance(by: .seconds(600))
         }
         // A login or logout that the app didn't live to finish is noticed, and done again.
-        for phone in phones where phone.saved.session.flatMap({ sessions[$0] }) != phone.person {
+        for phone in phones where user(of: phone.saved.session) != phone.person {
             if let person = phone.person { phone.logIn(person) } else { phone.logOut() }
         }
         operate { outbox in try await outbox.retryNow() }
