@@ -536,7 +536,10 @@ import Testing
     @Test("Docs/openapi.yaml lists exactly the paths and methods that exist") func described() async throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Docs/openapi.yaml"))
         let paths = try #require(text.split(separator: "\ncomponents:").first).split(separator: "\n  /").dropFirst()
-        let routes = try Checkout.text(Checkout.folder.appending(path: "Sources/Server/PushHTTP/PushServer.swift"))
+        let sources = try ["PushServer.swift", "Router+Listeners.swift"].map { name in
+            try Checkout.text(Checkout.folder.appending(path: "Sources/Server/PushHTTP/\(name)"))
+        }
+        let routes = sources.joined()
             .matches(of: /(get|put|post|delete)\("((\/v1)?\/[a-z]+[^"]*)"/)
             .map { ($0.2 == "/healthz" || $0.2 == "/readyz" || $0.3 != nil ? "" : "/v1") + $0.2 }
         #expect(
