@@ -311,7 +311,9 @@ let testedOnLinux: [Target] = [
         name: "AppTests",
         dependencies: ["PushServiceTesting", "PushService", "UserNotifications", "app-example"] + core,
         path: "Examples/App/Tests", swiftSettings: strict),
-    tests("ProjectTests", ["PushCore", "SealedPushCommand", "device-simulator", "dynamic-chart-example"] + tested),
+    tests(
+        "ProjectTests",
+        ["PushCore", "SealedPushCommand", "device-simulator", "dynamic-chart-example", "worlds"] + tested),
 ]
 
 // MARK: - The package

@@ -224,7 +224,7 @@ final class Oracle: @unchecked Sendable {
                 guard let sealed = SealedNotification(userInfo: notification.request.content.userInfo) else {
                     return false
                 }
-                // Specification 21.5: only the same sender's.
+                // ContentParts 21.5: only the same sender's.
                 return sealed.sender == content.sender && notification.request.content.threadIdentifier == thread
                     && (sealed.sent ?? content.sent) < content.sent
             }
