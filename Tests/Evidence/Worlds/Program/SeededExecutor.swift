@@ -44,6 +44,9 @@ final class SeededExecutor: TaskExecutor, SchedulingExecutor, @unchecked Sendabl
         lastNumber = 0
     }
 
+    /// Forgets all tasks, which stay in memory: a world that broke its promise to end mustn't disturb the next one.
+    func abandon() { (jobs, mainJobs, timers) = ([], [], []) }
+
     var isIdle: Bool { hasNoJobs && timers.isEmpty }
     private var hasNoJobs: Bool { jobs.isEmpty && mainJobs.isEmpty }
 
