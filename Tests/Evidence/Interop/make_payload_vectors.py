@@ -68,7 +68,8 @@ def lines():
     yield replaced(":1}", ':1,"mutable-content":1}', "a background push that also wakes the extension", old)
     yield replaced('{"content', '{"alert":"x","content', "a background push with an alert", old)
     yield replaced("aps", "x", "a background push without aps", old)
-    long = encode_base64(bytes([1]) + bytes(3002))
+    # The key is safe, so only the length is wrong.
+    long = encode_base64(bytes([1]) + bytes([9]) * 3014)
     yield "refused", alert % long, "more than 4,096 bytes"
 
 
