@@ -2,6 +2,7 @@ internal import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushCore
+internal import SealedPush
 internal import SimulatedAPNs
 
 /// `device-simulator apns`
@@ -31,7 +32,7 @@ struct APNsCommand: ParsableCommand {
 
     @Option(help: "The port for providers; 0 for any free port.") var port = 0
 
-    @Option(help: "The APNs environment to simulate.") var environment = APNsEnvironment.production
+    @Option(help: "The APNs environment to simulate.") var environment = PushEnvironment.production
 
     @Option(help: .value("id,team,file", "Also accept this provider key: a .p8 file or a public key in PEM."))
     var key: [String] = []
@@ -113,7 +114,7 @@ struct APNsCommand: ParsableCommand {
     }
 }
 
-extension APNsEnvironment: ExpressibleByArgument {}
+extension PushEnvironment: ExpressibleByArgument {}
 extension APNsLogDetail: ExpressibleByArgument {}
 
 extension APNsFaults: ExpressibleByArgument {

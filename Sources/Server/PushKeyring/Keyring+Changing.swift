@@ -131,8 +131,8 @@ extension Keyring {
         }
     }
 
-    /// Adds a secret key that was made elsewhere: `PUSH-SECRET-KEY-1…`, `PUSH-SENDER-SECRET-KEY-1…`, or
-    /// `PUSH-AUTHORITY-SECRET-KEY-1…`, as ASCII bytes that the caller wipes.
+    /// Adds a secret key that was made elsewhere: `PUSH-SECRET-KEY-1…`, `PUSH-PQ-SECRET-KEY-1…`,
+    /// `PUSH-SENDER-SECRET-KEY-1…`, or `PUSH-AUTHORITY-SECRET-KEY-1…`, as ASCII bytes that the caller wipes.
     ///
     /// - Returns: The public key, or nil without adding anything if the text isn't such a key.
     public func add(

@@ -60,7 +60,8 @@ extension Keyring {
         }
     }
 
-    /// Destroys a key's secret, or removes another owner's key. Messages sealed to it can never be opened again.
+    /// Destroys a key's secret. Messages sealed to it can never be opened again. Of another owner's name, there is no secret
+    /// to destroy: it is removed with all its keys, even revoked ones, and its enrollment, whichever key is given.
     @discardableResult
     public func erase(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()

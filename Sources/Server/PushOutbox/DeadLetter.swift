@@ -4,8 +4,8 @@ public import SealedPush
 public struct DeadLetter: Hashable, Sendable {
     /// The push's `apns-id`.
     public let apnsID: String
-    /// The device's name; nil if its row is missing or has no valid name, which only another program can cause: a device is
-    /// removed with its dead letters.
+    /// The device's name; nil if its row is missing or has no valid name, which only another program can cause: dead letters
+    /// are deleted with their device, with an address that is gone, and if the device changes its user or key.
     public let device: DeviceName?
     /// The carrier's reason.
     public let reason: String

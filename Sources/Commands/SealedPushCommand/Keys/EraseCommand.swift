@@ -3,7 +3,8 @@ internal import PushKeyring
 
 struct EraseCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "erase", abstract: "Permanently erase a key's secret, or remove someone else's key.",
+        commandName: "erase",
+        abstract: "Permanently erase a key's secret, or remove someone else's name with all its keys.",
         usage: "sealedpush keys erase [<options>] <name>",
         discussion: """
             Without --key, erases the key in use. The secret is gone from the keyring's files, but not necessarily from \
@@ -20,13 +21,14 @@ struct EraseCommand: ParsableCommand {
         let name = entry.name
         let loss =
             switch (entry.isOwn, entry.kind) {
-            case (false, _): "\(name) will be removed from this keyring."
+            case (false, _): "\(name) will be removed from this keyring, with all its keys."
             case (true, .device): "Messages sealed to this key of \(name) will never open again."
             case (true, .sender): "This key of \(name) will never seal messages again."
             case (true, .authority):
                 "This authority will never sign again, and apps that have it built in will need an update."
             }
         try Prompt.confirm("\(loss) This can't be undone.", isConfirmed: life.yes)
-        try Output.line("\(name): \(try keys.erase(name, key: id).keyID) is erased")
+        let erased = try keys.erase(name, key: id)
+        try Output.line(entry.isOwn ? "\(name): \(erased.keyID) is erased" : "\(name) is removed")
     }
 }

@@ -11,8 +11,6 @@ struct ProviderAccount: Sendable {
     var configuration: APNsConfiguration
     let environment: PushEnvironment
     let limits: CourierLimits
-    /// The factor for pauses: 1 for Apple's service, smaller for a local one.
-    let delayScale: Double
 
     func transport(metrics: PrometheusMetrics?, logger: Logger) throws -> APNsTransport {
         do throws(APNsConfigurationError) {

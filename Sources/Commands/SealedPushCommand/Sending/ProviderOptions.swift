@@ -54,7 +54,7 @@ struct ProviderOptions: ParsableArguments {
         return ProviderAccount(
             configuration: APNsConfiguration(
                 endpoint: environment == .production ? .production : .sandbox, key: try providerKey.read()),
-            environment: environment, limits: CourierLimits(), delayScale: 1)
+            environment: environment, limits: CourierLimits())
     }
 
     /// Reads the address and key that a local APNs wrote to its folder for providers.
@@ -100,13 +100,12 @@ struct ProviderOptions: ParsableArguments {
         } catch { throw CommandFailure.input("\(address.root) contains no PEM certificates") }
         // Shorten delays, so that a rehearsal doesn't wait for an hour.
         var limits = CourierLimits(lease: .seconds(5))
-        limits.delayFactor = Self.localDelayScale
+        limits.delayFactor = Self.localDelayFactor
         return ProviderAccount(
-            configuration: configuration, environment: address.environment, limits: limits,
-            delayScale: Self.localDelayScale)
+            configuration: configuration, environment: address.environment, limits: limits)
     }
 
-    private static let localDelayScale = 0.001
+    private static let localDelayFactor = 0.001
 }
 
 /// `KEYID,TEAMID,FILE`

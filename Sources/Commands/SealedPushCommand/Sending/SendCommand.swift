@@ -83,7 +83,8 @@ struct SendCommand: AsyncParsableCommand {
         let observation = Observation()
         let run = DeliveryRun(
             outbox: outbox, account: account, logger: .toStandardError(isVerbose: false),
-            goal: .nothingDue(within: .seconds(30) * account.delayScale), interrupt: interrupt, patience: .seconds(60),
+            goal: .nothingDue(within: .seconds(30) * account.limits.delayFactor), interrupt: interrupt,
+            patience: .seconds(60),
             observation: observation)
         do {
             return try await DeliverySummary(result: run.run(), status: outbox.status())

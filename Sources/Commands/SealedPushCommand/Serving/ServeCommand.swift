@@ -299,7 +299,7 @@ struct LastingDelivery {
                 CommandFailure.report(
                     "delivery pauses for \(pause.components.seconds) s while everything else continues: \(CommandFailure.words(of: error))"
                 )
-                await interrupt.sleep(for: pause * account.delayScale)
+                await interrupt.sleep(for: pause * account.limits.delayFactor)
                 guard !interrupt.isInterrupted else { return }
             }
         }

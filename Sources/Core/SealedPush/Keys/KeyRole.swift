@@ -67,7 +67,8 @@ public typealias AuthorityPublicKey = PublicKey<AuthorityRole>
 /// A server pins it to an account and a device within the app's own login.
 public typealias EnrollmentPublicKey = PublicKey<EnrollmentRole>
 
-/// The private half of a device's key, which opens messages. Its text begins with `PUSH-SECRET-KEY-1`.
+/// The private half of a device's key, which opens messages. Its text begins with `PUSH-SECRET-KEY-1`
+/// or, if it is hybrid, `PUSH-PQ-SECRET-KEY-1`.
 public typealias DevicePrivateKey = PrivateKey<DeviceRole>
 
 /// A sender's secret key, which seals messages and proves who sealed them. Its text begins with `PUSH-SENDER-SECRET-KEY-1`.

@@ -3,7 +3,7 @@
 /// Detecting repeats is the job of the service module's ledger (Specification 7); a tool that opens without a ledger shows a
 /// replay like any other message.
 public struct OpenedContent: Sendable {
-    /// The sealed content. Without a sender, it has no attachments or receipt, and is at most `active`.
+    /// The sealed content. Without a sender, it lacks what a stranger may not cause; see `limitToAnonymous`.
     public let content: Content
     /// The message's ID.
     public let id: MessageID

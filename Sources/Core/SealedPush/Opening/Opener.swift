@@ -20,7 +20,8 @@ internal import PushCore
 ///    forgery was good.
 /// 3. The content must be well-formed, for this app, at most 30 days old, not from the future, and not expired. Here,
 ///    reasons are precise, because only a trusted sender gets this far.
-/// 4. Content in a sealed box, which anyone can send, loses its attachments, chart, person, receipt, and loud alerts.
+/// 4. Content in a sealed box, which anyone can send, loses whatever a stranger may not cause, such as attachments,
+///    receipts, and loud alerts.
 ///
 /// No envelope stops the program. Opening takes about 120 µs for each pair tried.
 ///

@@ -1,12 +1,12 @@
 /// The limits of a courier.
 public struct CourierLimits: Hashable, Sendable {
     /// The maximum number of pushes in transit: as many as the transport holds without queueing. Each takes a few KB.
-    public var inFlightCount: Int
+    public let inFlightCount: Int
     /// How long a push belongs to this courier before another one may send it. Must be longer than the transport waits for
     /// a response. It is extended while a response is outstanding.
-    public var lease: Duration
+    public let lease: Duration
     /// How often the file is checked while nothing is due, since other processes enqueue, too.
-    public var pollInterval: Duration
+    public let pollInterval: Duration
     /// The number of consecutive refusals that ends the run. Only reasons that may concern all pushes count, and an
     /// accepted push resets the count. At the limit, the environment, key, or app must be wrong, not each address. If the
     /// carrier has accepted pushes of this outbox before, only addresses with an accepted push count.
@@ -20,6 +20,7 @@ public struct CourierLimits: Hashable, Sendable {
     ) {
         precondition(inFlightCount > 0, "a courier must have room for at least one push in transit")
         precondition(lease > .zero && lease <= .seconds(3_600), "a lease must last more than zero and at most one hour")
+        precondition(pollInterval > .zero, "a courier that checks without a pause would use a whole core")
         self.inFlightCount = inFlightCount
         self.lease = lease
         self.pollInterval = pollInterval

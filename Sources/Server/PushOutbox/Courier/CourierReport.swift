@@ -8,8 +8,8 @@ public struct CourierReport: Hashable, Sendable {
     public internal(set) var waits = WaitingTimes()
     /// How often a push was deferred, by reason: the service's own, or `unreachable`, `connection-lost`, `timed-out`.
     public internal(set) var deferred: [String: Int] = [:]
-    /// Refusals because a device is gone, by the service's reason. The device's waiting pushes are dropped, unless the app
-    /// has registered the address since.
+    /// Refusals because a device is gone, by the service's reason. The device's waiting pushes and dead letters are dropped,
+    /// unless the app has registered the address since.
     public internal(set) var dropped: [String: Int] = [:]
     /// Refusals that created dead letters, by the service's reason: for one push, or for every push of a device.
     public internal(set) var refused: [String: Int] = [:]

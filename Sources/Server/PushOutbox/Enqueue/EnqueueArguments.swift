@@ -19,7 +19,9 @@ public struct EnqueueArguments: Hashable, Sendable {
     ///   - sealer: The sealer that sealed the payload.
     ///   - device: The device's name in the outbox.
     ///   - priority: The value for `apns-priority`; a background push has its own.
-    ///   - expiration: Replaces the content's own expiration.
+    ///   - expiration: Replaces the content's own expiration, also as the end of waiting in the queue. With 0, "try once",
+    ///     only the limit of 30 days ends that. ``Outbox/enqueue(_:to:from:includingUnverified:progress:)`` instead ends it
+    ///     at the earlier of both.
     ///   - key: An idempotency key, 1 to 256 bytes of UTF-8, which prevents the same push from being enqueued twice.
     ///   - outboxKey: The outbox's key, if it has one. Costs one hash.
     public init(

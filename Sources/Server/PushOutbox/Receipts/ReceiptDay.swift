@@ -15,7 +15,7 @@ public struct ReceiptDay: Hashable, Sendable {
 
     mutating func add(_ outcome: String, _ count: Int) { outcomes[outcome, default: 0] += count }
 
-    /// The number of pushes that APNs has accepted, to compare with the number shown. Devices that are off, or whose owner
+    /// The number of pushes that the carrier has accepted, to compare with the number shown. Devices that are off, or whose owner
     /// has turned notifications off, don't show them.
     public var acceptedCount: Int { outcomes[Tally.accepted] ?? 0 }
     /// The number of messages that were shown, each counted once.

@@ -101,7 +101,7 @@ extension Outbox {
         }
     }
 
-    /// Removes a device and its waiting pushes, and returns the number of pushes.
+    /// Removes a device with its waiting pushes and dead letters, and returns how many they were.
     ///
     /// - Throws: `unknownDevice`.
     @discardableResult public func remove(_ name: DeviceName) async throws(OutboxError) -> Int {

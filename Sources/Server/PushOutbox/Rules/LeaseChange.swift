@@ -18,7 +18,7 @@ package enum LeaseChange: Hashable, Sendable {
 
     // MARK: All entries of the device
 
-    /// Remove them and the queue, and count them under this outcome.
+    /// Remove them, the queue, and the device's dead letters, and count them under this outcome.
     case discardAll(outcome: String)
     /// Move them to the dead letters, and remove the queue.
     case buryAll(reason: String)

@@ -10,8 +10,8 @@ package enum Settlement: Sendable, Equatable {
     case returned
     /// The push is kept as a dead letter.
     case refused(reason: String)
-    /// The address has been gone since the given time. It is removed along with its waiting pushes, unless it was
-    /// registered again since then. If so, the entry is sent again after a delay.
+    /// The address has been gone since the given time. It is removed along with its waiting pushes and dead
+    /// letters, unless it was registered again since then. If so, the entry is sent again after a delay.
     case addressGone(reason: String, since: Timestamp, otherwise: Duration)
     /// The address is refused. It is disabled, and its waiting pushes become dead letters.
     case addressRefused(reason: String)

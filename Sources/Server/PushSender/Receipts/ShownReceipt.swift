@@ -13,7 +13,7 @@ public struct ShownReceipt: Hashable, Sendable {
     public let elapsed: Duration
     /// The messages that failed to open since the last receipt, by reason, as the device claims: at most 65,535 for each.
     public let failures: [OpenError: Int]
-    /// The number of failures for reasons that only a later version defines: at most 65,535 for each of the nine.
+    /// The number of failures for reasons that only a later version defines: at most 65,535 for each.
     public let otherFailureCount: Int
 
     init(_ body: ReceiptBody) {

@@ -159,6 +159,6 @@ package struct FileSecretItems: SecretItems {
     private static let prefix = "item."
     private static let mode: UInt16 = 0o600
     private static let newline = UInt8(ascii: "\n")
-    /// Larger than the longest account, 4,096 bytes of attributes, and the longest secret combined.
+    /// Larger than the longest account, 12,000 bytes of attributes, and the longest secret combined.
     private static let maximumByteCount = 73_728
 }

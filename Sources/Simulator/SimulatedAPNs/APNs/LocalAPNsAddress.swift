@@ -1,5 +1,6 @@
 package import Foundation
 internal import PushCore
+package import SealedPush
 
 /// The addresses of a local APNs, and what a provider and a device need to reach it: `address.json` in its folder.
 package struct LocalAPNsAddress: Codable, Hashable, Sendable {
@@ -15,7 +16,7 @@ package struct LocalAPNsAddress: Codable, Hashable, Sendable {
     package var keyID: String?
     package var teamID: String?
     package var key: String?
-    package var environment: APNsEnvironment
+    package var environment: PushEnvironment
     /// The seed for injected faults.
     package var seed: UInt64
 

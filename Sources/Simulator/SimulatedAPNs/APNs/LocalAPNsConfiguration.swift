@@ -1,4 +1,5 @@
 import Foundation
+package import SealedPush
 
 /// The configuration of a local APNs. If Apple doesn't document a behavior, the stricter one is chosen; numbers that
 /// Apple doesn't publish are guesses.
@@ -7,7 +8,7 @@ package struct LocalAPNsConfiguration: Sendable {
     package var host = "127.0.0.1"
     /// The port to listen on; 0 for any free port.
     package var port = 0
-    package var environment = APNsEnvironment.production
+    package var environment = PushEnvironment.production
     package var faults = APNsFaults()
     /// The seed for injected faults.
     package var seed: UInt64 = .random(in: 0...UInt64(UInt32.max))

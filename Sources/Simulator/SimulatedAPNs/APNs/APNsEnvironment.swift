@@ -1,4 +1,0 @@
-package enum APNsEnvironment: String, Hashable, Sendable, CaseIterable, Codable {
-    case sandbox
-    case production
-}
