@@ -1,4 +1,4 @@
-internal import ArgumentParser
+public import ArgumentParser
 internal import CommandSupport
 internal import Foundation
 internal import PushCore
