@@ -11,6 +11,7 @@ extension Phone {
             person = user
             accounts.insert(user)
             world.oracle.erasedKeys(number)
+            world.leave(saved.session)
             await pushes.logIn(Account(session: session))
             guard !process.isDead else { return }
             left(before)
@@ -22,6 +23,7 @@ extension Phone {
             let (pushes, process, before) = (pushes!, process, recipients)
             person = nil
             world.oracle.erasedKeys(number)
+            world.leave(saved.session)
             await pushes.logOut()
             guard !process.isDead else { return }
             left(before)

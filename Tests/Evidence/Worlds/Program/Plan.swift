@@ -30,7 +30,7 @@ struct Plan: Codable, Sendable {
 /// What stays the same in a world.
 struct Configuration: Codable, Sendable, CustomStringConvertible {
     /// Seeds that found a fault stay tests. They name the version that they were drawn with.
-    static let version = 4
+    static let version = 5
 
     var userCount: Int
     var phoneCount: Int
@@ -42,6 +42,8 @@ struct Configuration: Codable, Sendable, CustomStringConvertible {
     var keepsRetiredKeys: Int
     var isHybrid: Bool
     var leavings: LeavingPath
+    /// Whether the back end ends a session when its phone logs out, so that the service refuses it from then on.
+    var endsSessions: Bool
     /// Whether Apple keeps only the newest push for a phone that is offline.
     var keepsOnlyNewest: Bool
 
@@ -55,6 +57,7 @@ struct Configuration: Codable, Sendable, CustomStringConvertible {
         keepsRetiredKeys = [1, 7, 30, 30].randomElement(using: &random) ?? 30
         isHybrid = Int.random(in: 0..<16, using: &random) == 0
         leavings = Bool.random(using: &random) ? .taken : LeavingPath.allCases.randomElement(using: &random) ?? .taken
+        endsSessions = Bool.random(using: &random)
         keepsOnlyNewest = Bool.random(using: &random)
     }
 
@@ -62,7 +65,7 @@ struct Configuration: Codable, Sendable, CustomStringConvertible {
         """
         \(userCount) users, \(phoneCount) phones, an outbox \(isKeyed ? "with" : "without") a key, \(courierCount) couriers \
         of \(inFlightCount), \(keepsRetiredKeys) days for retired keys\(isHybrid ? ", hybrid keys" : ""), \
-        leavings: \(leavings.rawValue)\(keepsOnlyNewest ? ", Apple keeps only the newest" : "")
+        leavings: \(leavings.rawValue)\(endsSessions ? ", a logout ends the session" : "")\(keepsOnlyNewest ? ", Apple keeps only the newest" : "")
         """
     }
 }

@@ -283,6 +283,12 @@ final class World: @unchecked Sendable {
     /// Returns who is logged in with a session, or nil if it has ended.
     func user(of session: String?) -> Int? { session.flatMap { sessions[$0] } }
 
+    /// The person leaves a session.
+    func leave(_ session: String?) {
+        guard plan.configuration.endsSessions, let session else { return }
+        sessions[session] = nil
+    }
+
     private func endSessions(of user: Int) {
         sessions = sessions.filter { $0.value != user }
         let host = host!
