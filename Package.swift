@@ -239,6 +239,24 @@ let testedEverywhere: [Target] = [
             + core + transport + certificates),
 ]
 
+// MARK: - Simulated worlds, which replace the runtime's executors: Swift 6.3 can
+
+#if compiler(>=6.3)
+    let worlds: [Target] = [
+        shared("Interposed", "Evidence/Worlds/Interposed", []),
+        tool(
+            "worlds", "Evidence/Worlds/Program",
+            [
+                "Interposed", "PushHTTP", "PushAPNs", "PushOutbox", "PushSender", "PushService", "PushServiceTesting",
+                "UserNotifications", "TestPrograms", "TestSupport",
+            ] + core, settings: settings + [.define("DEBUG")]),
+    ]
+    let testedInWorlds: Dependencies = ["worlds"]
+#else
+    let worlds: [Target] = []
+    let testedInWorlds: Dependencies = []
+#endif
+
 // MARK: - Tests of programs and of the modules for Linux
 
 let tested: Dependencies = ["TestSupport", "TestPrograms"]
@@ -260,13 +278,6 @@ let testedOnLinux: [Target] = [
     tool(
         "soak", "Evidence/Soak",
         ["EndToEnd", "PushOutbox", "PushAPNs", "PushSender", "device-simulator", logging, metrics, coreMetrics] + core),
-    shared("Interposed", "Evidence/Worlds/Interposed", []),
-    tool(
-        "worlds", "Evidence/Worlds/Program",
-        [
-            "Interposed", "PushHTTP", "PushAPNs", "PushOutbox", "PushSender", "PushService", "PushServiceTesting",
-            "UserNotifications", "TestPrograms", "TestSupport",
-        ] + core, settings: settings + [.define("DEBUG")]),
     tool(
         "hostile-benchmark", "Evidence/HostileBenchmark",
         ["HostilePeers", "PushAPNs", "PushSender", coreMetrics] + core + transport),
@@ -313,7 +324,7 @@ let testedOnLinux: [Target] = [
         path: "Examples/App/Tests", swiftSettings: strict),
     tests(
         "ProjectTests",
-        ["PushCore", "SealedPushCommand", "device-simulator", "dynamic-chart-example", "worlds"] + tested),
+        ["PushCore", "SealedPushCommand", "device-simulator", "dynamic-chart-example"] + tested + testedInWorlds),
 ]
 
 // MARK: - The package
@@ -362,5 +373,5 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.0"),
     ],
     targets: everywhere + serverTargets + testedEverywhere
-        + (onLinux ? simulator + testedOnLinux + constantTime : [])
+        + (onLinux ? simulator + worlds + testedOnLinux + constantTime : [])
 )
