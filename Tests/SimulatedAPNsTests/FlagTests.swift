@@ -1,5 +1,6 @@
 import Crypto
 import Foundation
+import SealedPush
 import TestPrograms
 import TestSupport
 import Testing

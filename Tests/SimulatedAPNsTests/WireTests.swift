@@ -1,5 +1,6 @@
 import Foundation
 import PushCore
+import SealedPush
 import TestSupport
 import Testing
 
