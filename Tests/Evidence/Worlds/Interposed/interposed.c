@@ -77,8 +77,12 @@ time_t time(time_t *answer) {
 
 // SplitMix64. It must be repeatable, not secure.
 static uint64_t state;
+static int is_seeded = 0;
 
-void world_seed(uint64_t seed) { state = seed; }
+void world_seed(uint64_t seed) {
+    state = seed;
+    is_seeded = 1;
+}
 
 void world_fill(void *bytes, size_t count) {
     unsigned char *next = bytes;
@@ -127,18 +131,19 @@ long syscall(long number, ...) {
     long a = va_arg(arguments, long), b = va_arg(arguments, long), c = va_arg(arguments, long);
     long d = va_arg(arguments, long), e = va_arg(arguments, long), f = va_arg(arguments, long);
     va_end(arguments);
-    if (number != SYS_getrandom) return kernel(number, a, b, c, d, e, f);
+    if (number != SYS_getrandom || !is_seeded) return kernel(number, a, b, c, d, e, f);
     world_fill((void *)a, (size_t)b);
     return b;
 }
 
 ssize_t getrandom(void *bytes, size_t count, unsigned int flags) {
-    (void)flags;
+    if (!is_seeded) return KERNEL(SYS_getrandom, bytes, count, flags);
     world_fill(bytes, count);
     return (ssize_t)count;
 }
 
 int getentropy(void *bytes, size_t count) {
+    if (!is_seeded) return KERNEL(SYS_getrandom, bytes, count, 0) == (long)count ? 0 : -1;
     world_fill(bytes, count);
     return 0;
 }
