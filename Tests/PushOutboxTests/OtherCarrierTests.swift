@@ -19,6 +19,8 @@ struct PostOffice: PushTransport {
         else { return .change(PushReason("no-address")) }
         var post = URLRequest(url: url)
         post.httpMethod = "POST"
+        // On a busy machine, an answer may take longer than the minute that a session waits otherwise.
+        post.timeoutInterval = 600
         post.httpBody = Data(request.body)
         let (body, response): (Data, URLResponse)
         do {
