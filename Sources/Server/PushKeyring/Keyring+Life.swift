@@ -60,8 +60,8 @@ extension Keyring {
         }
     }
 
-    /// Destroys a key's secret. Messages sealed to it can never be opened again. Of another owner's name, there is no secret
-    /// to destroy: it is removed with all its keys, even revoked ones, and its enrollment, whichever key is given.
+    /// Destroys a key's secret. Messages sealed to it can never be opened again. The keyring has no secret of another owner:
+    /// such a name is removed with all its keys, even revoked ones, and its enrollment, whichever key is given.
     @discardableResult
     public func erase(
         _ name: KeyName, key id: KeyID? = nil, at now: Timestamp = .now()

@@ -48,6 +48,8 @@ struct ObservationOptions: ParsableArguments {
             }
             do throws(ServingError) {
                 try await server.run { port in
+                    // Whoever reads this may send a signal at once, which then waits for requests in transit.
+                    interrupt.started()
                     CommandFailure.report("metrics are at http://\(metrics.description(port))/metrics")
                     isBound.yield()
                 }
