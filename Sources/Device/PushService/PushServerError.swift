@@ -20,8 +20,8 @@ public enum PushServerError: Error, Equatable, Sendable {
     /// A challenge couldn't be answered.
     case challenge(ChallengeError)
 
-    /// Whether to keep the device's state and to call again later, such as at the app's next launch: neither the app nor its
-    /// login is the cause as far as the answer shows. It doesn't promise that a later call succeeds.
+    /// Whether to keep the device's state and call again later, such as at the app's next launch: as far as the answer shows,
+    /// neither the app nor its login is the cause. A later call may still fail.
     public var isTemporary: Bool {
         switch self {
         case .unreachable, .malformedAnswer, .device, .challenge: true

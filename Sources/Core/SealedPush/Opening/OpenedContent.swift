@@ -3,7 +3,8 @@
 /// Detecting repeats is the job of the service module's ledger (Specification 7); a tool that opens without a ledger shows a
 /// replay like any other message.
 public struct OpenedContent: Sendable {
-    /// The sealed content. Without a sender, it lacks what a stranger may not cause; see `limitToAnonymous`.
+    /// The sealed content. Without a sender, it has no attachments, chart, person, receipt, template, or content in a file; its
+    /// sound isn't critical, and its interruption level is at most `active`.
     public let content: Content
     /// The message's ID.
     public let id: MessageID
