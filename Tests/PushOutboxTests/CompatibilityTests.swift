@@ -281,7 +281,7 @@ struct CompatibilityFiles {
         try await outbox.checkpoint()
         let database = try await PostgresServer.shared.value.database()
         try await fill(
-            try await Outbox(postgres: database.address, clock: clock, patience: .seconds(60), key: key), device)
+            try await Outbox(postgres: database.address, clock: clock, patience: .seconds(300), key: key), device)
         let dump = try Program(at: "/usr/bin/pg_dump").run(
             "--inserts", "--no-owner", "--no-privileges", "--schema", "sealed_push", database.address)
         try #require(dump.status == 0, "\(dump.errors)")

@@ -59,7 +59,7 @@ import Testing
     func laterSchema() async throws {
         let now = PostgresSchema.version.number
         let later = SchemaVersion(now + 1, oldest: now)
-        let pool = try await PostgresStore(PostgresAddress(parsing: database.address), patience: .seconds(60)).pool
+        let pool = try await PostgresStore(PostgresAddress(parsing: database.address), patience: .seconds(300)).pool
         try await pool.connected { connection throws(OutboxError) in
             try PostgresSchema.make(
                 connection, later, by: [now: "ALTER TABLE sealed_push.devices ADD COLUMN note text"])

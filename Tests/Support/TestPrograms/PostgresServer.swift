@@ -158,7 +158,7 @@ package final class PostgresServer: Sendable {
         init(name: String, server: PostgresServer) throws {
             self.name = name
             self.server = server
-            pool = PostgresPool(try PostgresAddress(parsing: server.address(of: name)), patience: .seconds(60))
+            pool = PostgresPool(try PostgresAddress(parsing: server.address(of: name)), patience: .seconds(300))
         }
 
         package var address: String { server.address(of: name) }
