@@ -5,21 +5,21 @@ import PackageDescription
 // the connection to Apple, and the command. The simulator is for Linux. See Docs/Decisions/0029.
 
 #if os(Linux)
-    // libsodium is Debian's package. UserNotifications stands in for Apple's framework; the simulator builds on it.
-    let onLinux = true
-    let libsodium: Target.Dependency = "Clibsodium"
-    let libsodiumPackages: [Package.Dependency] = []
-    /// Apps aren't built on Linux, so a checkout and a server build everything without a flag.
-    let defaultTraits: Set<String> = ["Server", "Postgres"]
+// libsodium is Debian's package. UserNotifications stands in for Apple's framework; the simulator builds on it.
+let onLinux = true
+let libsodium: Target.Dependency = "Clibsodium"
+let libsodiumPackages: [Package.Dependency] = []
+/// Apps aren't built on Linux, so a checkout and a server build everything without a flag.
+let defaultTraits: Set<String> = ["Server", "Postgres"]
 #else
-    // libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.11.0 lack
-    // ML-KEM.
-    let onLinux = false
-    let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
-    let libsodiumPackages: [Package.Dependency] = [
-        .package(url: "https://github.com/jedisct1/swift-sodium", from: "0.11.0")
-    ]
-    let defaultTraits: Set<String> = []
+// libsodium is swift-sodium's xcframework, under the same module name. Releases before 0.11.0 lack
+// ML-KEM.
+let onLinux = false
+let libsodium: Target.Dependency = .product(name: "Clibsodium", package: "swift-sodium")
+let libsodiumPackages: [Package.Dependency] = [
+    .package(url: "https://github.com/jedisct1/swift-sodium", from: "0.11.0")
+]
+let defaultTraits: Set<String> = []
 #endif
 
 // Warnings are errors only in our own builds: an unconditional flag would break packages that depend on this one.
@@ -243,17 +243,17 @@ let testedEverywhere: [Target] = [
 // link their clocks and random bytes into the tests
 
 #if compiler(>=6.3)
-    let worlds: [Target] = [
-        shared("Interposed", "Evidence/Worlds/Interposed", []),
-        tool(
-            "worlds", "Evidence/Worlds/Program",
-            [
-                "Interposed", "PushHTTP", "PushAPNs", "PushOutbox", "PushSender", "PushService", "PushServiceTesting",
-                "UserNotifications", "TestPrograms", "TestSupport",
-            ] + core, settings: settings + [.define("DEBUG")]),
-    ]
+let worlds: [Target] = [
+    shared("Interposed", "Evidence/Worlds/Interposed", []),
+    tool(
+        "worlds", "Evidence/Worlds/Program",
+        [
+            "Interposed", "PushHTTP", "PushAPNs", "PushOutbox", "PushSender", "PushService", "PushServiceTesting",
+            "UserNotifications", "TestPrograms", "TestSupport",
+        ] + core, settings: settings + [.define("DEBUG")]),
+]
 #else
-    let worlds: [Target] = []
+let worlds: [Target] = []
 #endif
 
 // MARK: - Tests of programs and of the modules for Linux

@@ -247,17 +247,17 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("no copy of a .p8's text is left in memory except the caller's") func text() throws {
-            let pem = Array(P256.Signing.PrivateKey().pemRepresentation.utf8)
-            let scan = MemoryScan()
-            // From the middle of the text, where the secret is.
-            scan.secret.copyBytes(from: pem[80..<112])
-            let before = scan.copyCount()
-            let key = try ProviderKey(pem: pem, keyID: "ABCDE12345", teamID: "FGHIJ67890")
-            let after = scan.copyCount()
-            #expect(before >= 1 && after <= before, "\(before), then \(after)")
-            #expect(key.keyID == "ABCDE12345" && pem.count > 200)
-        }
+    @Test("no copy of a .p8's text is left in memory except the caller's") func text() throws {
+        let pem = Array(P256.Signing.PrivateKey().pemRepresentation.utf8)
+        let scan = MemoryScan()
+        // From the middle of the text, where the secret is.
+        scan.secret.copyBytes(from: pem[80..<112])
+        let before = scan.copyCount()
+        let key = try ProviderKey(pem: pem, keyID: "ABCDE12345", teamID: "FGHIJ67890")
+        let after = scan.copyCount()
+        #expect(before >= 1 && after <= before, "\(before), then \(after)")
+        #expect(key.keyID == "ABCDE12345" && pem.count > 200)
+    }
     #endif
 
     @Test("a .p8 is accepted in any usual form, and another kind of file is identified") func forms() throws {

@@ -35,17 +35,17 @@ import Testing
     ]
 
     #if !canImport(Darwin)
-        // The pictures in Golden are Cairo's.
-        @Test(
-            "A chart matches its golden picture, but for smoothed edges and letters", arguments: charts.map { $0.name })
-        func golden(name: String) throws {
-            let (_, chart, style) = try #require(Self.charts.first { $0.name == name })
-            let png = try ChartPicture(chart, style: style).png
-            let file = Checkout.folder.appending(path: "Tests/PushChartsTests/Golden/\(name).png")
-            if ProcessInfo.processInfo.environment["WRITE_GOLDEN"] != nil { try Data(png).write(to: file) }
-            let difference = Self.difference(try Pixels(png), try Pixels(Array(try Data(contentsOf: file))))
-            #expect(difference < 0.004, "the part of the pixels that differ is \(difference)")
-        }
+    // The pictures in Golden are Cairo's.
+    @Test(
+        "A chart matches its golden picture, but for smoothed edges and letters", arguments: charts.map { $0.name })
+    func golden(name: String) throws {
+        let (_, chart, style) = try #require(Self.charts.first { $0.name == name })
+        let png = try ChartPicture(chart, style: style).png
+        let file = Checkout.folder.appending(path: "Tests/PushChartsTests/Golden/\(name).png")
+        if ProcessInfo.processInfo.environment["WRITE_GOLDEN"] != nil { try Data(png).write(to: file) }
+        let difference = Self.difference(try Pixels(png), try Pixels(Array(try Data(contentsOf: file))))
+        #expect(difference < 0.004, "the part of the pixels that differ is \(difference)")
+    }
     #endif
 
     /// Returns the part of the pixels that differ visibly.

@@ -42,63 +42,63 @@ struct Pixels {
 }
 
 #if !canImport(CoreGraphics)
-    import Ccairo
+import Ccairo
 
-    extension Pixels {
-        /// Reads a PNG file with Cairo.
-        init(_ png: [UInt8]) throws {
-            var rest = png[...]
-            let surface = withUnsafeMutablePointer(to: &rest) { rest in
-                cairo_image_surface_create_from_png_stream(
-                    { closure, data, count in
-                        guard let rest = closure?.assumingMemoryBound(to: ArraySlice<UInt8>.self), let data,
-                            rest.pointee.count >= Int(count)
-                        else { return CAIRO_STATUS_READ_ERROR }
-                        rest.pointee.prefix(Int(count)).withUnsafeBufferPointer { part in
-                            if let start = part.baseAddress { data.update(from: start, count: part.count) }
-                        }
-                        rest.pointee = rest.pointee.dropFirst(Int(count))
-                        return CAIRO_STATUS_SUCCESS
-                    }, rest)
-            }
-            defer { cairo_surface_destroy(surface) }
-            guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
-                let data = cairo_image_surface_get_data(surface)
-            else { throw Unreadable() }
-            let height = Int(cairo_image_surface_get_height(surface))
-            let stride = Int(cairo_image_surface_get_stride(surface))
-            self.init(
-                width: Int(cairo_image_surface_get_width(surface)), height: height, stride: stride,
-                bytes: Array(UnsafeBufferPointer(start: data, count: stride * height)), red: 2)
+extension Pixels {
+    /// Reads a PNG file with Cairo.
+    init(_ png: [UInt8]) throws {
+        var rest = png[...]
+        let surface = withUnsafeMutablePointer(to: &rest) { rest in
+            cairo_image_surface_create_from_png_stream(
+                { closure, data, count in
+                    guard let rest = closure?.assumingMemoryBound(to: ArraySlice<UInt8>.self), let data,
+                        rest.pointee.count >= Int(count)
+                    else { return CAIRO_STATUS_READ_ERROR }
+                    rest.pointee.prefix(Int(count)).withUnsafeBufferPointer { part in
+                        if let start = part.baseAddress { data.update(from: start, count: part.count) }
+                    }
+                    rest.pointee = rest.pointee.dropFirst(Int(count))
+                    return CAIRO_STATUS_SUCCESS
+                }, rest)
         }
+        defer { cairo_surface_destroy(surface) }
+        guard cairo_surface_status(surface) == CAIRO_STATUS_SUCCESS,
+            let data = cairo_image_surface_get_data(surface)
+        else { throw Unreadable() }
+        let height = Int(cairo_image_surface_get_height(surface))
+        let stride = Int(cairo_image_surface_get_stride(surface))
+        self.init(
+            width: Int(cairo_image_surface_get_width(surface)), height: height, stride: stride,
+            bytes: Array(UnsafeBufferPointer(start: data, count: stride * height)), red: 2)
     }
+}
 #endif
 
 #if canImport(CoreGraphics)
-    import CoreGraphics
-    import Foundation
-    import ImageIO
+import CoreGraphics
+import Foundation
+import ImageIO
 
-    extension Pixels {
-        /// Reads a PNG file with Image I/O.
-        init(_ png: [UInt8]) throws {
-            guard let source = CGImageSourceCreateWithData(Data(png) as CFData, nil),
-                let image = CGImageSourceCreateImageAtIndex(source, 0, nil),
-                let space = CGColorSpace(name: CGColorSpace.sRGB)
-            else { throw Unreadable() }
-            let stride = image.width * 4
-            var bytes = [UInt8](repeating: 0, count: stride * image.height)
-            let isDrawn = bytes.withUnsafeMutableBytes { buffer in
-                guard
-                    let context = CGContext(
-                        data: buffer.baseAddress, width: image.width, height: image.height, bitsPerComponent: 8,
-                        bytesPerRow: stride, space: space, bitmapInfo: CGImageAlphaInfo.noneSkipLast.rawValue)
-                else { return false }
-                context.draw(image, in: CGRect(x: 0, y: 0, width: image.width, height: image.height))
-                return true
-            }
-            guard isDrawn else { throw Unreadable() }
-            self.init(width: image.width, height: image.height, stride: stride, bytes: bytes, red: 0)
+extension Pixels {
+    /// Reads a PNG file with Image I/O.
+    init(_ png: [UInt8]) throws {
+        guard let source = CGImageSourceCreateWithData(Data(png) as CFData, nil),
+            let image = CGImageSourceCreateImageAtIndex(source, 0, nil),
+            let space = CGColorSpace(name: CGColorSpace.sRGB)
+        else { throw Unreadable() }
+        let stride = image.width * 4
+        var bytes = [UInt8](repeating: 0, count: stride * image.height)
+        let isDrawn = bytes.withUnsafeMutableBytes { buffer in
+            guard
+                let context = CGContext(
+                    data: buffer.baseAddress, width: image.width, height: image.height, bitsPerComponent: 8,
+                    bytesPerRow: stride, space: space, bitmapInfo: CGImageAlphaInfo.noneSkipLast.rawValue)
+            else { return false }
+            context.draw(image, in: CGRect(x: 0, y: 0, width: image.width, height: image.height))
+            return true
         }
+        guard isDrawn else { throw Unreadable() }
+        self.init(width: image.width, height: image.height, stride: stride, bytes: bytes, red: 0)
     }
+}
 #endif

@@ -4,9 +4,9 @@ import Testing
 @testable import PushCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #else
-    import Glibc
+import Glibc
 #endif
 
 @Suite("A guarded secret") struct GuardedSecretTests {
@@ -21,34 +21,34 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("A guarded secret is read-only: writing to it crashes") func readOnly() async {
-            await #expect(processExitsWith: .signal(SIGSEGV)) {
-                dieQuietly()
-                let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
-                secret.withBytes { UnsafeMutableRawBufferPointer(mutating: $0)[0] = 1 }
-            }
+    @Test("A guarded secret is read-only: writing to it crashes") func readOnly() async {
+        await #expect(processExitsWith: .signal(SIGSEGV)) {
+            dieQuietly()
+            let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
+            secret.withBytes { UnsafeMutableRawBufferPointer(mutating: $0)[0] = 1 }
         }
+    }
 
-        @Test("A guarded secret has a guard page after its last byte: reading on crashes") func guardPage() async {
-            await #expect(processExitsWith: .signal(SIGSEGV)) {
-                dieQuietly()
-                let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
-                let next = secret.withBytes { $0.baseAddress! + $0.count }
-                exit(Int32(next.load(as: UInt8.self)) & 0)
-            }
+    @Test("A guarded secret has a guard page after its last byte: reading on crashes") func guardPage() async {
+        await #expect(processExitsWith: .signal(SIGSEGV)) {
+            dieQuietly()
+            let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
+            let next = secret.withBytes { $0.baseAddress! + $0.count }
+            exit(Int32(next.load(as: UInt8.self)) & 0)
         }
+    }
 
-        @Test("A guarded secret can't be read once it is deallocated") func gone() async {
-            await #expect(processExitsWith: .signal(SIGSEGV)) {
-                dieQuietly()
-                var start: UnsafeRawPointer?
-                do {
-                    let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
-                    start = secret.withBytes { $0.baseAddress }
-                }
-                exit(Int32(start!.load(as: UInt8.self)) & 0)
+    @Test("A guarded secret can't be read once it is deallocated") func gone() async {
+        await #expect(processExitsWith: .signal(SIGSEGV)) {
+            dieQuietly()
+            var start: UnsafeRawPointer?
+            do {
+                let secret = GuardedSecret(count: 32) { SecureRandom.fill($0) }
+                start = secret.withBytes { $0.baseAddress }
             }
+            exit(Int32(start!.load(as: UInt8.self)) & 0)
         }
+    }
     #endif
 
     @Test("A guarded secret of no bytes, or of more than 65,536, stops the program") func wrongCount() async {

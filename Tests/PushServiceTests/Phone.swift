@@ -258,10 +258,10 @@ struct Fixture {
         ]
         if let field { content.userInfo["custom-encrypted-message"] = field }
         #if canImport(Darwin)
-            // Apple's can't be created.
-            let trigger: UNNotificationTrigger? = nil
+        // Apple's can't be created.
+        let trigger: UNNotificationTrigger? = nil
         #else
-            let trigger = UNPushNotificationTrigger()
+        let trigger = UNPushNotificationTrigger()
         #endif
         return UNNotificationRequest(identifier: identifier, content: content, trigger: trigger)
     }

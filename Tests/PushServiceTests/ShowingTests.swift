@@ -101,53 +101,53 @@ import UserNotifications
 
     // Apple's content doesn't reveal its sender.
     #if !canImport(Darwin)
-        @Test("Only a known person's message is shown with their name and picture")
-        func persons() async throws {
-            var content = Content(title: "Nina", body: "Lunch?")
-            content.threadID = "lunch"
-            content.person = Content.Person(name: "Nina", id: "user-17", image: .bytes([1, 2, 3]))
-            let shown = await fixture.show(try fixture.seal(content))
-            #expect(
-                shown.communication
-                    == CommunicationSender(name: "Nina", conversation: "lunch", image: Data([1, 2, 3])))
-            #expect(shown.body == "Lunch?" && SealedNotification(userInfo: shown.userInfo)?.reason == nil)
-            var titled = Content(title: "Order shipped")
-            titled.person = Content.Person(name: "Shop", id: "1")
-            let order = await fixture.show(try fixture.seal(titled))
-            #expect(order.title == "Shop" && order.body == "Order shipped")
-            content.person = nil
-            #expect(await fixture.show(try fixture.seal(content)).communication == nil)
+    @Test("Only a known person's message is shown with their name and picture")
+    func persons() async throws {
+        var content = Content(title: "Nina", body: "Lunch?")
+        content.threadID = "lunch"
+        content.person = Content.Person(name: "Nina", id: "user-17", image: .bytes([1, 2, 3]))
+        let shown = await fixture.show(try fixture.seal(content))
+        #expect(
+            shown.communication
+                == CommunicationSender(name: "Nina", conversation: "lunch", image: Data([1, 2, 3])))
+        #expect(shown.body == "Lunch?" && SealedNotification(userInfo: shown.userInfo)?.reason == nil)
+        var titled = Content(title: "Order shipped")
+        titled.person = Content.Person(name: "Shop", id: "1")
+        let order = await fixture.show(try fixture.seal(titled))
+        #expect(order.title == "Shop" && order.body == "Order shipped")
+        content.person = nil
+        #expect(await fixture.show(try fixture.seal(content)).communication == nil)
 
-            content.person = Content.Person(name: "Nina", id: "user-17")
-            let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
-            let box = try sealer.seal(content, toUnverified: fixture.phone.recipient).envelope.text
-            let anonymous = await fixture.show(box, by: fixture.configuration(allowsAnonymous: true))
-            #expect(anonymous.title == "Nina" && anonymous.communication == nil)
-        }
+        content.person = Content.Person(name: "Nina", id: "user-17")
+        let sealer = Sealer(anonymousFor: Fixture.topic, safeDefault: "wire default")
+        let box = try sealer.seal(content, toUnverified: fixture.phone.recipient).envelope.text
+        let anonymous = await fixture.show(box, by: fixture.configuration(allowsAnonymous: true))
+        #expect(anonymous.title == "Nina" && anonymous.communication == nil)
+    }
 
-        @Test("The picture may be an attachment that isn't shown otherwise; without it, there is only the name")
-        func pictures() async throws {
-            struct Stage: ServiceStage {
-                let bytes: [UInt8]?
-                func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
-                    var draft = draft
-                    draft.person = Content.Person(name: "Nina", id: "user-17", image: .attachment("avatar"))
-                    guard let bytes else { return draft }
-                    let file = try context.scratchFile(named: "avatar.png")
-                    try Data(bytes).write(to: file)
-                    draft.attachments = [DraftAttachment(identifier: "avatar", file: file, type: "public.png")]
-                    return draft
-                }
+    @Test("The picture may be an attachment that isn't shown otherwise; without it, there is only the name")
+    func pictures() async throws {
+        struct Stage: ServiceStage {
+            let bytes: [UInt8]?
+            func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
+                var draft = draft
+                draft.person = Content.Person(name: "Nina", id: "user-17", image: .attachment("avatar"))
+                guard let bytes else { return draft }
+                let file = try context.scratchFile(named: "avatar.png")
+                try Data(bytes).write(to: file)
+                draft.attachments = [DraftAttachment(identifier: "avatar", file: file, type: "public.png")]
+                return draft
             }
-            for bytes in [nil, [1, 2, 3], [UInt8](repeating: 1, count: 512 << 10 + 1)] as [[UInt8]?] {
-                let shown = await fixture.show(try fixture.seal(), stages: [Stage(bytes: bytes)])
-                #expect(shown.attachments.isEmpty)
-                #expect(shown.communication?.name == "Nina" && shown.communication?.conversation == "user-17")
-                #expect(shown.communication?.image == (bytes?.count == 3 ? Data([1, 2, 3]) : nil))
-            }
-            let left = try FileManager.default.subpathsOfDirectory(atPath: fixture.scratchRoot.path)
-            #expect(left.allSatisfy { !$0.hasSuffix(".png") }, "\(left)")
         }
+        for bytes in [nil, [1, 2, 3], [UInt8](repeating: 1, count: 512 << 10 + 1)] as [[UInt8]?] {
+            let shown = await fixture.show(try fixture.seal(), stages: [Stage(bytes: bytes)])
+            #expect(shown.attachments.isEmpty)
+            #expect(shown.communication?.name == "Nina" && shown.communication?.conversation == "user-17")
+            #expect(shown.communication?.image == (bytes?.count == 3 ? Data([1, 2, 3]) : nil))
+        }
+        let left = try FileManager.default.subpathsOfDirectory(atPath: fixture.scratchRoot.path)
+        #expect(left.allSatisfy { !$0.hasSuffix(".png") }, "\(left)")
+    }
     #endif
 
     @Test("A notification without data decodes as null") func noData() throws {
@@ -158,40 +158,40 @@ import UserNotifications
 
     // Apple's classes of what was delivered have no public initializers.
     #if !canImport(Darwin)
-        @Test("A message that came while the device was locked is opened later with all stages")
-        func reopened() async throws {
-            let locked = WatchedItems(fixture.keys, .failing(.locked))
-            var content = Content(title: "{{name}}", body: "Lunch?")
-            content.isTemplate = true
-            content.data = ["thread": "lunch"]
-            let field = try fixture.seal(content)
-            let stage = PlaceholderStage(fallback: "Open the app.")
-            let values = try #require(SharedValues(container: .folder(fixture.folder.url)))
-            try values.replaceAll(with: ["name": "Nina"])
-            let shown = await fixture.show(field, identifier: "one", by: fixture.configuration(keys: locked))
-            let notification = UNNotification(
-                request: UNNotificationRequest(identifier: "one", content: shown, trigger: nil), date: .now)
+    @Test("A message that came while the device was locked is opened later with all stages")
+    func reopened() async throws {
+        let locked = WatchedItems(fixture.keys, .failing(.locked))
+        var content = Content(title: "{{name}}", body: "Lunch?")
+        content.isTemplate = true
+        content.data = ["thread": "lunch"]
+        let field = try fixture.seal(content)
+        let stage = PlaceholderStage(fallback: "Open the app.")
+        let values = try #require(SharedValues(container: .folder(fixture.folder.url)))
+        try values.replaceAll(with: ["name": "Nina"])
+        let shown = await fixture.show(field, identifier: "one", by: fixture.configuration(keys: locked))
+        let notification = UNNotification(
+            request: UNNotificationRequest(identifier: "one", content: shown, trigger: nil), date: .now)
 
-            // While it's locked, the safe default stays.
-            #expect(await fixture.configuration(keys: locked).reopened(notification) == nil)
-            let app = fixture.configuration(stages: [stage])
-            let request = try #require(await app.reopened(notification))
-            #expect(request.identifier == "one" && request.trigger == nil)
-            #expect(request.content.title == "Nina" && request.content.body == "Lunch?")
-            let sealed = try #require(SealedNotification(userInfo: request.content.userInfo))
-            #expect(sealed.reason == nil && sealed.envelope == nil && sealed.data == ["thread": "lunch"])
-            #expect(fixture.log.map(\.reason) == [.locked, .locked, nil])
+        // While it's locked, the safe default stays.
+        #expect(await fixture.configuration(keys: locked).reopened(notification) == nil)
+        let app = fixture.configuration(stages: [stage])
+        let request = try #require(await app.reopened(notification))
+        #expect(request.identifier == "one" && request.trigger == nil)
+        #expect(request.content.title == "Nina" && request.content.body == "Lunch?")
+        let sealed = try #require(SealedNotification(userInfo: request.content.userInfo))
+        #expect(sealed.reason == nil && sealed.envelope == nil && sealed.data == ["thread": "lunch"])
+        #expect(fixture.log.map(\.reason) == [.locked, .locked, nil])
 
-            // Once it has opened, no envelope is left to open, and under another identifier it's a replay.
-            let opened = UNNotification(request: request, date: .now)
-            #expect(await app.reopened(opened) == nil)
-            let other = UNNotification(
-                request: UNNotificationRequest(identifier: "two", content: shown, trigger: nil), date: .now)
-            let replay = try #require(await app.reopened(other))
-            #expect(replay.content.body == "local default")
-            #expect(SealedNotification(userInfo: replay.content.userInfo)?.reason == .replayed)
-            #expect(await app.reopened(UNNotification(request: replay, date: .now)) == nil)
-        }
+        // Once it has opened, no envelope is left to open, and under another identifier it's a replay.
+        let opened = UNNotification(request: request, date: .now)
+        #expect(await app.reopened(opened) == nil)
+        let other = UNNotification(
+            request: UNNotificationRequest(identifier: "two", content: shown, trigger: nil), date: .now)
+        let replay = try #require(await app.reopened(other))
+        #expect(replay.content.body == "local default")
+        #expect(SealedNotification(userInfo: replay.content.userInfo)?.reason == .replayed)
+        #expect(await app.reopened(UNNotification(request: replay, date: .now)) == nil)
+    }
     #endif
 
     @Test("A locked device shows the safe default and keeps the envelope for the app") func locked() async throws {

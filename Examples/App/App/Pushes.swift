@@ -5,11 +5,11 @@ import SealedPush
 import UserNotifications
 
 #if canImport(BackgroundTasks)
-    import BackgroundTasks
+import BackgroundTasks
 #endif
 
 #if canImport(Intents)
-    import Intents
+import Intents
 #endif
 
 /// A login at the app's own server. Replace it with yours.
@@ -19,16 +19,16 @@ nonisolated struct Account: Sendable {
     /// Returns a push token for this account, which your server gets from `POST /v1/logins` (Docs/ServerGuide.md, 1).
     func pushToken() async throws -> String {
         #if DEBUG
-            // To try it without your own server, log in with the token itself (Docs/Quickstart.md).
-            return session
+        // To try it without your own server, log in with the token itself (Docs/Quickstart.md).
+        return session
         #else
-            guard let server = Build.server else { throw URLError(.badURL) }
-            var request = URLRequest(url: server.appending(path: "push-token"))
-            request.httpMethod = "POST"
-            request.setValue("Bearer \(session)", forHTTPHeaderField: "Authorization")
-            let (data, response) = try await URLSession.shared.data(for: request)
-            guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.userAuthenticationRequired) }
-            return String(decoding: data, as: UTF8.self)
+        guard let server = Build.server else { throw URLError(.badURL) }
+        var request = URLRequest(url: server.appending(path: "push-token"))
+        request.httpMethod = "POST"
+        request.setValue("Bearer \(session)", forHTTPHeaderField: "Authorization")
+        let (data, response) = try await URLSession.shared.data(for: request)
+        guard (response as? HTTPURLResponse)?.statusCode == 200 else { throw URLError(.userAuthenticationRequired) }
+        return String(decoding: data, as: UTF8.self)
         #endif
     }
 }
@@ -99,7 +99,7 @@ nonisolated struct MessageData: Decodable {
         try? BadgeCount(container: app.container)?.set(0)
         try? await center.setBadgeCount(0)
         #if canImport(Intents)
-            try? await INInteraction.deleteAll()
+        try? await INInteraction.deleteAll()
         #endif
     }
 
@@ -195,10 +195,10 @@ nonisolated struct MessageData: Decodable {
 
     func planRefresh() {
         #if canImport(BackgroundTasks)
-            let request = BGAppRefreshTaskRequest(identifier: Self.refreshTask)
-            request.earliestBeginDate = Date(timeIntervalSinceNow: 86_400)
-            // Fails if background refresh is turned off; the app then enrolls only at launch.
-            try? BGTaskScheduler.shared.submit(request)
+        let request = BGAppRefreshTaskRequest(identifier: Self.refreshTask)
+        request.earliestBeginDate = Date(timeIntervalSinceNow: 86_400)
+        // Fails if background refresh is turned off; the app then enrolls only at launch.
+        try? BGTaskScheduler.shared.submit(request)
         #endif
     }
 

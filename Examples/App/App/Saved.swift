@@ -1,7 +1,7 @@
 import Foundation
 
 #if canImport(Security)
-    import Security
+import Security
 #endif
 
 /// The state that outlives the app's process and is readable in the background from the first unlock on.
@@ -52,33 +52,33 @@ nonisolated protocol SavedItem: Sendable {
 
 nonisolated struct KeychainItem: SavedItem {
     #if canImport(Security)
-        private var query: [CFString: Any] {
-            [
-                kSecClass: kSecClassGenericPassword, kSecAttrService: "login", kSecAttrAccount: "pushes",
-                kSecUseDataProtectionKeychain: true,
-            ]
-        }
+    private var query: [CFString: Any] {
+        [
+            kSecClass: kSecClassGenericPassword, kSecAttrService: "login", kSecAttrAccount: "pushes",
+            kSecUseDataProtectionKeychain: true,
+        ]
+    }
 
-        func read() throws -> Data? {
-            var query = query
-            query[kSecReturnData] = true
-            var found: CFTypeRef?
-            let status = SecItemCopyMatching(query as CFDictionary, &found)
-            guard status != errSecItemNotFound else { return nil }
-            guard status == errSecSuccess else { throw CocoaError(.fileReadNoPermission) }
-            return found as? Data
-        }
+    func read() throws -> Data? {
+        var query = query
+        query[kSecReturnData] = true
+        var found: CFTypeRef?
+        let status = SecItemCopyMatching(query as CFDictionary, &found)
+        guard status != errSecItemNotFound else { return nil }
+        guard status == errSecSuccess else { throw CocoaError(.fileReadNoPermission) }
+        return found as? Data
+    }
 
-        func write(_ data: Data) -> Bool {
-            let values: [CFString: Any] = [
-                kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-            ]
-            let status = SecItemUpdate(query as CFDictionary, values as CFDictionary)
-            guard status == errSecItemNotFound else { return status == errSecSuccess }
-            return SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil) == errSecSuccess
-        }
+    func write(_ data: Data) -> Bool {
+        let values: [CFString: Any] = [
+            kSecValueData: data, kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
+        ]
+        let status = SecItemUpdate(query as CFDictionary, values as CFDictionary)
+        guard status == errSecItemNotFound else { return status == errSecSuccess }
+        return SecItemAdd(query.merging(values) { $1 } as CFDictionary, nil) == errSecSuccess
+    }
     #else
-        func read() -> Data? { nil }
-        func write(_ data: Data) -> Bool { false }
+    func read() -> Data? { nil }
+    func write(_ data: Data) -> Bool { false }
     #endif
 }

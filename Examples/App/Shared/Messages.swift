@@ -19,9 +19,9 @@ nonisolated enum Build {
 
     /// Debug builds from Xcode get sandbox tokens; Release builds from TestFlight and the App Store get production tokens.
     #if DEBUG
-        static let environment = PushEnvironment.sandbox
+    static let environment = PushEnvironment.sandbox
     #else
-        static let environment = PushEnvironment.production
+    static let environment = PushEnvironment.production
     #endif
 }
 

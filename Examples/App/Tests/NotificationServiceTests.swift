@@ -6,7 +6,7 @@ import Testing
 import UserNotifications
 
 #if canImport(app_example)
-    @testable import app_example
+@testable import app_example
 #endif
 
 @Suite("The app's extension") struct NotificationServiceTests {

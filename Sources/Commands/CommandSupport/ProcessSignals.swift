@@ -60,9 +60,9 @@ package enum ProcessSignals {
     }
 
     #if canImport(Darwin)
-        package typealias Handler = sig_t
+    package typealias Handler = sig_t
     #else
-        package typealias Handler = sighandler_t
+    package typealias Handler = sighandler_t
     #endif
 
     package static func isSame(_ one: Handler?, _ other: Handler?) -> Bool {

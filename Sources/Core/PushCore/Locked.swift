@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-    package import Darwin
+package import Darwin
 #else
-    package import Glibc
+package import Glibc
 #endif
 
 /// Mutable state shared by several threads and protected by one lock: a pthread mutex on the heap. The lock is not

@@ -10,11 +10,11 @@ package enum MLKEM768 {
     package static let seedByteCount = 64
 
     #if DEBUG
-        package static var isAvailable: Bool { implementation != nil && !isHidden }
-        /// Hides ML-KEM, to test the behavior without such a library. A release build has no such switch.
-        @TaskLocal static var isHidden = false
+    package static var isAvailable: Bool { implementation != nil && !isHidden }
+    /// Hides ML-KEM, to test the behavior without such a library. A release build has no such switch.
+    @TaskLocal static var isHidden = false
     #else
-        package static var isAvailable: Bool { implementation != nil }
+    package static var isAvailable: Bool { implementation != nil }
     #endif
 
     /// Whether bytes are a public key: the right length, each coefficient below 3329. Source: FIPS 203, section 7.2.

@@ -1,9 +1,9 @@
 internal import Clibsodium
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// The only place that initializes libsodium. `sodium_init` may be called repeatedly and from any thread; calling
@@ -35,9 +35,9 @@ package enum Sodium {
 package func wipe(_ bytes: UnsafeMutableRawBufferPointer) {
     guard let start = bytes.baseAddress else { return }
     #if canImport(Darwin)
-        _ = memset_s(start, bytes.count, 0, bytes.count)
+    _ = memset_s(start, bytes.count, 0, bytes.count)
     #else
-        explicit_bzero(start, bytes.count)
+    explicit_bzero(start, bytes.count)
     #endif
 }
 

@@ -1,7 +1,7 @@
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// Returns the number of bytes before the zero that ends a C string. `strlen` returns Int or UInt, depending on the system.

@@ -15,8 +15,8 @@ public struct ChartStage: ServiceStage {
     public init(style: ChartStyle = ChartStyle()) {
         self.style = style
         #if canImport(Darwin)
-            // On Linux, this would load a megabyte of locale data.
-            self.style.decimalSeparator = Locale.current.decimalSeparator ?? "."
+        // On Linux, this would load a megabyte of locale data.
+        self.style.decimalSeparator = Locale.current.decimalSeparator ?? "."
         #endif
     }
 
@@ -58,9 +58,9 @@ struct ChartPicture {
         guard let chart = ChartDrawing(chart, style: style) else { throw ChartError.nothingToDraw }
         thumbnail = chart.thumbnail
         #if canImport(CoreGraphics)
-            png = try CoreGraphicsPicture.png(chart.drawing, scale: style.scale.rawValue)
+        png = try CoreGraphicsPicture.png(chart.drawing, scale: style.scale.rawValue)
         #else
-            png = try CairoPicture.png(chart.drawing, scale: style.scale.rawValue)
+        png = try CairoPicture.png(chart.drawing, scale: style.scale.rawValue)
         #endif
     }
 }

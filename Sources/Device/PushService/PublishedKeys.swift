@@ -22,9 +22,9 @@ enum PublishedKeys {
     /// Whether this program may trust them: only in debug builds, for trials and tests, and on Linux, which has no phones.
     static let mayBeTrusted: Bool = {
         #if DEBUG || os(Linux)
-            true
+        true
         #else
-            false
+        false
         #endif
     }()
 

@@ -2,7 +2,7 @@ public import SealedPush
 
 /// Why a request to the server failed. Contains no secrets, and nothing from the server except its code.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum PushServerError: Error, Equatable, Sendable {
     /// The address isn't `https`.

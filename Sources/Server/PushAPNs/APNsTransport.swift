@@ -7,7 +7,7 @@ package import SealedPush
 public import ServiceLifecycle
 
 #if !Server
-    #error("this needs the `Server` trait: .package(…, traits: [\"Server\"]), or swift build --traits Server")
+#error("this needs the `Server` trait: .package(…, traits: [\"Server\"]), or swift build --traits Server")
 #endif
 
 /// Delivers sealed pushes to APNs over HTTP/2 and TLS, with a provider token.

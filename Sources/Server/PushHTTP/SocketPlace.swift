@@ -94,9 +94,9 @@ final class SocketPlace: Sendable {
     /// Whether any program accepts connections there, including one that doesn't use the lock.
     private static func isAlive(_ path: String) -> Bool {
         #if canImport(Darwin)
-            let kind = SOCK_STREAM
+        let kind = SOCK_STREAM
         #else
-            let kind = Int32(SOCK_STREAM.rawValue)
+        let kind = Int32(SOCK_STREAM.rawValue)
         #endif
         guard let address = try? SocketAddress(unixDomainSocketPath: path) else { return true }
         let descriptor = socket(AF_UNIX, kind, 0)

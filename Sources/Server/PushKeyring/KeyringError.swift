@@ -4,7 +4,7 @@ public import SealedPush
 
 /// The reason that a keyring operation failed. It never contains a secret.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum KeyringError: Error, Hashable, Sendable {
     /// A key with this name already exists. Nothing was changed.

@@ -3,13 +3,13 @@ public import PushSender
 public import SealedPush
 
 #if !Server
-    #error("this needs the `Server` trait: .package(…, traits: [\"Server\"]), or swift build --traits Server")
+#error("this needs the `Server` trait: .package(…, traits: [\"Server\"]), or swift build --traits Server")
 #endif
 
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// A server's registry of devices and its durable queue of sealed pushes, in a single SQLite file, or in PostgreSQL if several

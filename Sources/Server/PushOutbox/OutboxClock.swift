@@ -1,14 +1,14 @@
 internal import PushCore
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// The source of time. Stored times are by the wall clock, since an outbox is shared by processes and lasts for days. Someone
@@ -49,10 +49,10 @@ package struct OutboxClock: Sendable {
     private static func systemUptime() -> Int64 {
         var time = timespec()
         #if canImport(Darwin)
-            // Continues while the system sleeps, as CLOCK_BOOTTIME does on Linux.
-            clock_gettime(CLOCK_MONOTONIC, &time)
+        // Continues while the system sleeps, as CLOCK_BOOTTIME does on Linux.
+        clock_gettime(CLOCK_MONOTONIC, &time)
         #else
-            clock_gettime(CLOCK_BOOTTIME, &time)
+        clock_gettime(CLOCK_BOOTTIME, &time)
         #endif
         return Int64(time.tv_sec) * 1_000 + Int64(time.tv_nsec) / 1_000_000
     }

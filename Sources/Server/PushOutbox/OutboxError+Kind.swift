@@ -1,7 +1,7 @@
 extension OutboxError {
     /// The part that failed, and so who can do something about it.
     #if hasAttribute(nonexhaustive)
-        @nonexhaustive
+    @nonexhaustive
     #endif
     public enum Kind: Hashable, Sendable {
         /// The caller's mistake: the call can't succeed as it is. It names an unknown device, for example, or a key that was

@@ -4,7 +4,7 @@ public import SealedPush
 /// The reason why an outbox operation failed. Contains public IDs only. Its ``kind`` tells a caller's mistake from a storage
 /// that fails, and both from damage.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum OutboxError: Error, Equatable, Sendable {
     /// The file is not a database, parts of it are destroyed, or it or PostgreSQL's tables contain values of the wrong type.

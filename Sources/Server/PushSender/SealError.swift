@@ -2,7 +2,7 @@ public import SealedPush
 
 /// The reason that content wasn't sealed. It contains no content.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum SealError: Error, Equatable, Sendable {
     /// The content JSON is this many bytes too large for one push.

@@ -1,6 +1,6 @@
 /// The reason that a text can't be the clear alert.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum WireAlertError: Error, Equatable, Sendable, CustomStringConvertible {
     /// A text is empty, white space, or invisible. iOS might not run the extension.

@@ -150,7 +150,7 @@ public struct UNError: _BridgedStoredNSError {
 
     /// The error's code (Apple, UNError.Code).
     #if hasAttribute(nonexhaustive)
-        @nonexhaustive
+    @nonexhaustive
     #endif
     public enum Code: Int, _ErrorCodeProtocol, Sendable {
         public typealias _ErrorType = UNError

@@ -128,7 +128,7 @@ public struct ContentValues: Equatable {
 
 /// How much a notification may interrupt (Apple, UNNotificationInterruptionLevel).
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum UNNotificationInterruptionLevel: UInt, Sendable {
     /// Added to the list without lighting the screen or playing a sound.

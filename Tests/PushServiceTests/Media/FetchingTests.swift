@@ -8,7 +8,7 @@ import Testing
 @testable import PushService
 
 #if os(Linux)
-    import PushSimulator
+import PushSimulator
 #endif
 
 @Suite("Permitted fetches") struct FetchingTests {
@@ -208,13 +208,13 @@ enum Loader: String, CaseIterable, Sendable {
     /// The fetcher that ships. On Linux, it uses Foundation's loader, which isn't Apple's.
     case session
     #if os(Linux)
-        /// The simulator's.
-        case curl
+    /// The simulator's.
+    case curl
 
-        /// Foundation's loader keeps a core busy while it waits, so it's unsuitable for tests that run in parallel.
-        static let standard = curl
+    /// Foundation's loader keeps a core busy while it waits, so it's unsuitable for tests that run in parallel.
+    static let standard = curl
     #else
-        static let standard = session
+    static let standard = session
     #endif
 
     /// A fetcher that reaches servers on this machine.
@@ -222,7 +222,7 @@ enum Loader: String, CaseIterable, Sendable {
         switch self {
         case .session: LoopbackFetching(fetcher: SessionFetching())
         #if os(Linux)
-            case .curl: CurlFetching()
+        case .curl: CurlFetching()
         #endif
         }
     }
@@ -230,18 +230,18 @@ enum Loader: String, CaseIterable, Sendable {
     /// Linux's own loader uses a core for up to a minute to detect an endless answer, so only a thorough run includes it.
     var bearsFloods: Bool {
         #if canImport(FoundationNetworking)
-            self != .session || Thoroughness.isThorough
+        self != .session || Thoroughness.isThorough
         #else
-            true
+        true
         #endif
     }
 
     /// The servers to test it with: all of them, except on Linux before Foundation's loader.
     func bears(_ server: OddServer) -> Bool {
         #if canImport(FoundationNetworking)
-            self != .session || (server.isBearable && (!server.isEndless || bearsFloods))
+        self != .session || (server.isBearable && (!server.isEndless || bearsFloods))
         #else
-            true
+        true
         #endif
     }
 }

@@ -7,9 +7,9 @@ import Testing
 @testable import PushService
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #else
-    import Glibc
+import Glibc
 #endif
 
 @Suite("The queue of receipts") struct ReceiptQueueTests {

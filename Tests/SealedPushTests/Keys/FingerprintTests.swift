@@ -6,7 +6,7 @@ import Testing
 @testable import SealedPush
 
 #if os(Linux)
-    import TestPrograms
+import TestPrograms
 #endif
 
 /// Specification 12.
@@ -49,18 +49,18 @@ import Testing
     }
 
     #if os(Linux)
-        @Test("Fingerprints match those of another implementation, written from the Specification", .blocking)
-        func otherImplementation() throws {
-            var random = SeededGenerator()
-            let kinds = ["push", "pushsender", "another"]
-            let keys = (0..<300).map { (kind: kinds[$0 % kinds.count], bytes: random.bytes(32)) }
-            let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/fingerprint.py").path
-            let arguments = keys.flatMap { [$0.kind, Hex.encode($0.bytes)] }
-            let result = try Program(at: "/usr/bin/python3").run([script] + arguments)
-            #expect(result.status == 0, "\(result.errors)")
-            let lines = result.output.split(separator: "\n").map(String.init)
-            #expect(lines == keys.map { Self.line(of: Fingerprint(kind: $0.kind, bytes: $0.bytes)) })
-        }
+    @Test("Fingerprints match those of another implementation, written from the Specification", .blocking)
+    func otherImplementation() throws {
+        var random = SeededGenerator()
+        let kinds = ["push", "pushsender", "another"]
+        let keys = (0..<300).map { (kind: kinds[$0 % kinds.count], bytes: random.bytes(32)) }
+        let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/fingerprint.py").path
+        let arguments = keys.flatMap { [$0.kind, Hex.encode($0.bytes)] }
+        let result = try Program(at: "/usr/bin/python3").run([script] + arguments)
+        #expect(result.status == 0, "\(result.errors)")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        #expect(lines == keys.map { Self.line(of: Fingerprint(kind: $0.kind, bytes: $0.bytes)) })
+    }
     #endif
 
     @Test("The same bytes as another type of key have a different fingerprint") func kinds() throws {

@@ -7,7 +7,7 @@ import Testing
 @testable import SealedPush
 
 #if os(Linux)
-    import TestPrograms
+import TestPrograms
 #endif
 
 @Suite("Tests/Vectors/Receipts") struct ReceiptVectorTests {
@@ -75,48 +75,48 @@ import Testing
     }
 
     #if os(Linux)
-        private func python(_ arguments: String...) throws -> Program.Result {
-            let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/receipts.py").path
-            // Debian's own Python, for which the packages are installed.
-            return try Program(at: "/usr/bin/python3").run([script] + arguments)
-        }
+    private func python(_ arguments: String...) throws -> Program.Result {
+        let script = Checkout.folder.appending(path: "Tests/Evidence/Interop/receipts.py").path
+        // Debian's own Python, for which the packages are installed.
+        return try Program(at: "/usr/bin/python3").run([script] + arguments)
+    }
 
-        @Test("Another implementation, written from the Specification, has the same result for each case", .blocking)
-        func elsewhere() throws {
-            let result = try python("check-vectors", Checkout.folder.appending(path: "Tests/Vectors/Receipts").path)
-            #expect(result.trimmed == "104 vectors, 0 wrong", "\(result.errors)")
-        }
+    @Test("Another implementation, written from the Specification, has the same result for each case", .blocking)
+    func elsewhere() throws {
+        let result = try python("check-vectors", Checkout.folder.appending(path: "Tests/Vectors/Receipts").path)
+        #expect(result.trimmed == "104 vectors, 0 wrong", "\(result.errors)")
+    }
 
-        @Test("Another implementation's receipt is accepted here, and one of ours is accepted there", .blocking)
-        func bothWays() throws {
-            let (sender, phone) = (SenderPrivateKey(), DevicePrivateKey().recipient)
-            let folder = try TemporaryFolder()
-            let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
-            let request = ReceiptKey(of: sender, for: Exchange.topic).request(phone, to: address)
-            let (message, now) = (MessageID.random(), Timestamp.now())
-            let asked = """
-                receipt: \(String(decoding: request.json.bytes, as: UTF8.self))
-                message: \(message)
-                created: \(now.secondsSince1970)
-                elapsed: 87
-                counts: 2=5 12=1
-                """
-            let made = try NamedLines(try python("make", try folder.write(asked, to: "asked")).output)
-            let body = try Self.bytes("body", in: made)
-            let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender, for: Exchange.topic)]).receive(
-                body, at: now)
-            #expect(receipt.failures == [.unknownRecipient: 5, .tooOld: 1])
-            #expect(receipt.elapsed == .milliseconds(87))
-            #expect(receipt.number == ReceiptBody.number(of: message, key: request.key))
+    @Test("Another implementation's receipt is accepted here, and one of ours is accepted there", .blocking)
+    func bothWays() throws {
+        let (sender, phone) = (SenderPrivateKey(), DevicePrivateKey().recipient)
+        let folder = try TemporaryFolder()
+        let address = try #require(ReceiptAddress(parsing: "https://push.example.com/r"))
+        let request = ReceiptKey(of: sender, for: Exchange.topic).request(phone, to: address)
+        let (message, now) = (MessageID.random(), Timestamp.now())
+        let asked = """
+            receipt: \(String(decoding: request.json.bytes, as: UTF8.self))
+            message: \(message)
+            created: \(now.secondsSince1970)
+            elapsed: 87
+            counts: 2=5 12=1
+            """
+        let made = try NamedLines(try python("make", try folder.write(asked, to: "asked")).output)
+        let body = try Self.bytes("body", in: made)
+        let receipt = try ReceiptReceiver(keys: [ReceiptKey(of: sender, for: Exchange.topic)]).receive(
+            body, at: now)
+        #expect(receipt.failures == [.unknownRecipient: 5, .tooOld: 1])
+        #expect(receipt.elapsed == .milliseconds(87))
+        #expect(receipt.number == ReceiptBody.number(of: message, key: request.key))
 
-            let ours = ReceivedReceipts(sender).bytes(request, failures: [.replayed: 4], message: message, at: now)
-            let secret = sender.withSecretText { String(decoding: $0, as: UTF8.self) }
-            let posted =
-                "sender-secret: \(secret)\ntopic: \(Exchange.topic)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
-            let read = try NamedLines(try python("read", try folder.write(posted, to: "posted")).output)
-            #expect(read["id"] == request.id.description)
-            #expect(read["counts"] == "14=4")
-            #expect(read["elapsed"] == "200")
-        }
+        let ours = ReceivedReceipts(sender).bytes(request, failures: [.replayed: 4], message: message, at: now)
+        let secret = sender.withSecretText { String(decoding: $0, as: UTF8.self) }
+        let posted =
+            "sender-secret: \(secret)\ntopic: \(Exchange.topic)\nbody: \(Hex.encode(ours))\nnow: \(now.secondsSince1970)"
+        let read = try NamedLines(try python("read", try folder.write(posted, to: "posted")).output)
+        #expect(read["id"] == request.id.description)
+        #expect(read["counts"] == "14=4")
+        #expect(read["elapsed"] == "200")
+    }
     #endif
 }

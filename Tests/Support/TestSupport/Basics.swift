@@ -2,9 +2,9 @@ public import Foundation
 internal import PushCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// Values that several threads collect.

@@ -2,9 +2,9 @@ public import Foundation
 import PushCore
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #else
-    import Glibc
+import Glibc
 #endif
 
 /// A real HTTP/1.1 server on loopback that accepts a request on each connection and lets a subclass answer. Uses one thread
@@ -64,11 +64,11 @@ public class LoopbackServer: @unchecked Sendable {
     /// A socket that child processes don't inherit.
     private static func streamSocket() -> Int32 {
         #if canImport(Darwin)
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            return descriptor
+        let descriptor = socket(AF_INET, SOCK_STREAM, 0)
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        return descriptor
         #else
-            socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         #endif
     }
 

@@ -244,7 +244,7 @@ OPEN = ("Sources/Core/", "Sources/Device/", "Sources/Server/")
 
 def errors(tree):
     """A public error may gain a case without breaking an app's source, from Swift 6.3 on."""
-    attribute = "#if hasAttribute(nonexhaustive)\n    @nonexhaustive\n#endif\n"
+    attribute = "#if hasAttribute(nonexhaustive)\n@nonexhaustive\n#endif\n"
     for path, text in swift(tree):
         if path.startswith(OPEN):
             for match in re.finditer(r"^public enum (\w+): .*Error\b.*\{$", text, re.MULTILINE):

@@ -6,7 +6,7 @@ public import PushOutbox
 public import PushSender
 
 #if Postgres
-    internal import PushPostgres
+internal import PushPostgres
 #endif
 
 /// The options that select an outbox and its key.
@@ -66,12 +66,12 @@ struct OutboxOptions: ParsableArguments {
         do throws(OutboxError) {
             guard isInPostgres else { return try file(key: key, toShow: isShown) }
             #if Postgres
-                let patience: Duration = isShown ? .seconds(10) : .seconds(60)
-                return try await Outbox(postgres: outbox, clock: nil, patience: patience, key: key) { reason in
-                    CommandFailure.report("waiting up to \(patience.components.seconds) s: \(reason)")
-                }
+            let patience: Duration = isShown ? .seconds(10) : .seconds(60)
+            return try await Outbox(postgres: outbox, clock: nil, patience: patience, key: key) { reason in
+                CommandFailure.report("waiting up to \(patience.components.seconds) s: \(reason)")
+            }
             #else
-                throw OutboxError.connection("this program was built without PostgreSQL (the `Postgres` trait)")
+            throw OutboxError.connection("this program was built without PostgreSQL (the `Postgres` trait)")
             #endif
         } catch { throw CommandFailure(error).saying(before: "\(shown): ") }
     }

@@ -73,19 +73,19 @@ enum Secrecy {
         for number in [SIGQUIT, SIGILL, SIGTRAP, SIGABRT, SIGFPE, SIGBUS, SIGSEGV] { _ = signal(number, SIG_DFL) }
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         #if canImport(Darwin)
-            setrlimit(RLIMIT_CORE, &none)
+        setrlimit(RLIMIT_CORE, &none)
         #else
-            setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
-            // PR_SET_DUMPABLE is 4.
-            _ = prctl?(4, 0, 0, 0, 0)
-            // libdispatch would log a line for each thread whose priority it may not raise.
-            setenv("LIBDISPATCH_LOG", "NO", 0)
+        setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
+        // PR_SET_DUMPABLE is 4.
+        _ = prctl?(4, 0, 0, 0, 0)
+        // libdispatch would log a line for each thread whose priority it may not raise.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         #endif
     }
 
     #if !canImport(Darwin)
-        private typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
-        /// Swift can't call variadic C functions.
-        private static let prctl = dlsym(nil, "prctl").map { unsafeBitCast($0, to: ProcessControl.self) }
+    private typealias ProcessControl = @convention(c) (Int32, UInt, UInt, UInt, UInt) -> Int32
+    /// Swift can't call variadic C functions.
+    private static let prctl = dlsym(nil, "prctl").map { unsafeBitCast($0, to: ProcessControl.self) }
     #endif
 }

@@ -1,12 +1,12 @@
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 #if canImport(FoundationEssentials)
-    internal import FoundationEssentials
+internal import FoundationEssentials
 #else
-    internal import Foundation
+internal import Foundation
 #endif
 
 /// This process's limit on open files.
@@ -29,8 +29,8 @@ package enum Descriptors {
     }
 
     #if canImport(Darwin)
-        private static let openFiles = RLIMIT_NOFILE
+    private static let openFiles = RLIMIT_NOFILE
     #else
-        private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+    private static let openFiles = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
     #endif
 }

@@ -1,12 +1,12 @@
 #if canImport(Darwin)
-    package import Darwin
+package import Darwin
 #else
-    package import Glibc
+package import Glibc
 #endif
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+package import FoundationEssentials
 #else
-    package import Foundation
+package import Foundation
 #endif
 
 /// Files that are complete or absent, even after a crash: written to a temporary name, synced, and linked into place.
@@ -68,9 +68,9 @@ package enum DurableFiles {
         var status = stat()
         guard lstat(file.path(percentEncoded: false), &status) == 0 else { return nil }
         #if canImport(Darwin)
-            let time = status.st_mtimespec
+        let time = status.st_mtimespec
         #else
-            let time = status.st_mtim
+        let time = status.st_mtim
         #endif
         return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
@@ -173,8 +173,8 @@ package enum DurableFiles {
     /// F_FULLFSYNC doesn't, if the file system supports it (fcntl(2) there). Takes milliseconds.
     package static func sync(_ descriptor: Int32) throws(Failure) {
         #if canImport(Darwin)
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
-            guard errno != EIO else { throw Failure(code: EIO) }
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return }
+        guard errno != EIO else { throw Failure(code: EIO) }
         #endif
         guard fsync(descriptor) == 0 else { throw Failure(code: errno) }
     }
@@ -212,18 +212,18 @@ package enum DurableFiles {
 
     private static func systemRenameExclusively(_ source: String, _ target: String) -> Int32 {
         #if canImport(Darwin)
-            renamex_np(source, target, UInt32(RENAME_EXCL))
+        renamex_np(source, target, UInt32(RENAME_EXCL))
         #else
-            // RENAME_NOREPLACE is 1 (rename(2)).
-            renameat2?(AT_FDCWD, source, AT_FDCWD, target, 1) ?? -1
+        // RENAME_NOREPLACE is 1 (rename(2)).
+        renameat2?(AT_FDCWD, source, AT_FDCWD, target, 1) ?? -1
         #endif
     }
 
     #if !canImport(Darwin)
-        private typealias RenameAt2 =
-            @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
-        /// Available since glibc 2.28, but its headers hide it from Swift.
-        private static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
+    private typealias RenameAt2 =
+        @convention(c) (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32) -> Int32
+    /// Available since glibc 2.28, but its headers hide it from Swift.
+    private static let renameat2 = dlsym(nil, "renameat2").map { unsafeBitCast($0, to: RenameAt2.self) }
     #endif
 }
 

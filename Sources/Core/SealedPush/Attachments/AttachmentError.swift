@@ -1,19 +1,19 @@
 internal import PushCore
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// An error in sealing or opening a file. Contains no part of the file.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum AttachmentError: String, Error, Sendable {
     /// Larger than iOS allows for this type, or larger than announced.

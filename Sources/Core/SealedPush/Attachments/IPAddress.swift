@@ -1,14 +1,14 @@
 internal import PushCore
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+import FoundationEssentials
 #else
-    package import Foundation
+package import Foundation
 #endif
 
 /// An IPv4 or IPv6 address, and whether it belongs to the public internet.

@@ -1,9 +1,9 @@
 internal import PushCore
 
 #if canImport(FoundationEssentials)
-    package import FoundationEssentials
+package import FoundationEssentials
 #else
-    package import Foundation
+package import Foundation
 #endif
 
 /// The destination of a request, from its URL.

@@ -1,9 +1,9 @@
 internal import PushCore
 
 #if canImport(FoundationEssentials)
-    public import FoundationEssentials
+public import FoundationEssentials
 #else
-    public import Foundation
+public import Foundation
 #endif
 
 /// A file on the web, and the hash that identifies it. Source: ContentParts 14.1.

@@ -1,6 +1,6 @@
 /// An error in reading or sealing content. Contains keys, never values.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum ContentError: Error, Equatable, Sendable {
     /// The content is larger than the limit.

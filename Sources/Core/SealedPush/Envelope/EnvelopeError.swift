@@ -2,7 +2,7 @@ internal import PushCore
 
 /// A reason why bytes aren't an envelope.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum EnvelopeError: Error, Equatable, Sendable {
     /// Not canonical base64url without padding.

@@ -1,6 +1,6 @@
 /// The reason why a store couldn't return keys.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum KeyStoreError: Error, Equatable, Sendable {
     /// The device hasn't been unlocked since it started. Try again later.

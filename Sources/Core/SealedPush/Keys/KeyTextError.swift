@@ -1,6 +1,6 @@
 /// A reason why a text isn't a key. Contains no part of the text, which may have been a secret.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum KeyTextError: String, Error, CaseIterable, Sendable {
     /// Longer than any key of its type; the limit is at least 90 characters.

@@ -2,7 +2,7 @@
 ///
 /// They are for the app, its log, and its operator. A person always sees the safe default. Source: Specification 6.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum OpenError: String, Error, CaseIterable, Sendable {
     /// The field is missing, isn't base64url, or isn't an envelope.

@@ -1,6 +1,6 @@
 /// A reason why a receipt isn't counted. The codes are stable.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum ReceiptError: String, Error, CaseIterable, Sendable {
     /// Not 128 bytes.

@@ -1,7 +1,7 @@
 /// A reason why a challenge isn't answered, or an answer isn't proof. The codes are stable. Contains no part of the input.
 /// Source: Specification 11.5.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum ChallengeError: String, Error, CaseIterable, Sendable {
     /// Not in the form of a challenge or an answer.

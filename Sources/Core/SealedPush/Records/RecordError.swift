@@ -1,7 +1,7 @@
 /// A reason why a signed record isn't accepted or can't be created. The codes are stable. Contains no part of the record.
 /// Source: Specification 11.3.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum RecordError: String, Error, CaseIterable, Sendable {
     /// Not in the form of Specification 11.1.

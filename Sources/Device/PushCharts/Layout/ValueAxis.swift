@@ -1,9 +1,9 @@
 import SealedPush
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// The vertical axis: the height of each value, and the positions of the numbers. Accepts any finite numbers. Those

@@ -21,7 +21,7 @@ package struct DeviceEnvironment: Sendable {
     /// Asks the system to let the process run until the block returns; if it no longer can, calls the block again with true.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
         #if os(iOS) || os(visionOS)
-            ProcessInfo.processInfo.performExpiringActivity(withReason: "sealed-push", using: work)
+        ProcessInfo.processInfo.performExpiringActivity(withReason: "sealed-push", using: work)
         #endif
     }
 
@@ -54,12 +54,12 @@ package struct DeviceEnvironment: Sendable {
     }
 
     #if canImport(Security)
-        /// The keychain and the app groups of this device.
-        static let system = DeviceEnvironment(
-            keychain: { KeychainItems(accessGroup: $0) },
-            appGroup: { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) })
+    /// The keychain and the app groups of this device.
+    static let system = DeviceEnvironment(
+        keychain: { KeychainItems(accessGroup: $0) },
+        appGroup: { FileManager.default.containerURL(forSecurityApplicationGroupIdentifier: $0) })
     #else
-        /// Other systems have neither a keychain nor app groups; the simulator supplies both.
-        static let system = DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil })
+    /// Other systems have neither a keychain nor app groups; the simulator supplies both.
+    static let system = DeviceEnvironment(keychain: { _ in nil }, appGroup: { _ in nil })
     #endif
 }

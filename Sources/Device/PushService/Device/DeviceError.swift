@@ -2,7 +2,7 @@ public import SealedPush
 
 /// Why an operation on the device's keys failed. Contains no secrets.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum DeviceError: Error, Equatable, Sendable {
     /// The device hasn't been unlocked since it started; try again later.

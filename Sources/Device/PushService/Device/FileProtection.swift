@@ -43,10 +43,10 @@ package enum FileProtection: Sendable {
 
     // Nil if files have no class: on a Mac or a server, disk encryption protects them.
     #if DEBUG
-        /// The system's calls, which tests replace. In a release build, they can't be replaced.
-        @TaskLocal static var system = System.own
+    /// The system's calls, which tests replace. In a release build, they can't be replaced.
+    @TaskLocal static var system = System.own
     #else
-        private static let system = System.own
+    private static let system = System.own
     #endif
 
     struct System: Sendable {
@@ -55,21 +55,21 @@ package enum FileProtection: Sendable {
         let set: @Sendable (FileProtection, _ path: String) -> Void
 
         #if os(iOS) || os(visionOS)
-            static let own: System? = System(
-                current: { path in
-                    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-                    switch attributes?[.protectionKey] as? FileProtectionType {
-                    case FileProtectionType.none: return .always
-                    case FileProtectionType.completeUntilFirstUserAuthentication: return .fromFirstUnlock
-                    default: return nil
-                    }
-                },
-                set: { protection, path in
-                    let type: FileProtectionType = protection == .always ? .none : .completeUntilFirstUserAuthentication
-                    try? FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: path)
-                })
+        static let own: System? = System(
+            current: { path in
+                let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+                switch attributes?[.protectionKey] as? FileProtectionType {
+                case FileProtectionType.none: return .always
+                case FileProtectionType.completeUntilFirstUserAuthentication: return .fromFirstUnlock
+                default: return nil
+                }
+            },
+            set: { protection, path in
+                let type: FileProtectionType = protection == .always ? .none : .completeUntilFirstUserAuthentication
+                try? FileManager.default.setAttributes([.protectionKey: type], ofItemAtPath: path)
+            })
         #else
-            static let own: System? = nil
+        static let own: System? = nil
         #endif
     }
 }

@@ -65,8 +65,8 @@ public struct ExpandedNotification: Sendable {
             _ read: (URL) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             #if canImport(Darwin)
-                let isScoped = file.startAccessingSecurityScopedResource()
-                defer { if isScoped { file.stopAccessingSecurityScopedResource() } }
+            let isScoped = file.startAccessingSecurityScopedResource()
+            defer { if isScoped { file.stopAccessingSecurityScopedResource() } }
             #endif
             return try read(file)
         }

@@ -40,9 +40,9 @@ extension IPAddress {
     static func addresses(of host: String) -> [IPAddress] {
         var hints = addrinfo()
         #if canImport(Darwin)
-            hints.ai_socktype = SOCK_STREAM
+        hints.ai_socktype = SOCK_STREAM
         #else
-            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         #endif
         var first: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, nil, &hints, &first) == 0 else { return [] }

@@ -4,7 +4,7 @@ internal import PushCore
 internal import SealedPush
 
 #if canImport(FoundationNetworking)
-    internal import FoundationNetworking
+internal import FoundationNetworking
 #endif
 
 /// Apple's loader; for tests on Linux, Foundation's, whose limits are in Docs/Decisions/0023-downloads.md.
@@ -12,8 +12,8 @@ package struct SessionFetching: Fetching {
     package init() {}
 
     #if DEBUG && targetEnvironment(simulator)
-        /// Allows a server on the developer's own Mac, without TLS, only in Apple's Simulator.
-        package func exempts(_ host: NetworkHost) -> Bool { host.isLoopback }
+    /// Allows a server on the developer's own Mac, without TLS, only in Apple's Simulator.
+    package func exempts(_ host: NetworkHost) -> Bool { host.isLoopback }
     #endif
 
     package func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
@@ -115,17 +115,17 @@ private final class SessionTransfer: NSObject, URLSessionDataDelegate, Sendable 
     }
 
     #if !canImport(FoundationNetworking)
-        /// Apple reports the addresses of connections; Foundation on Linux doesn't.
-        func urlSession(
-            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
-        ) {
-            for transaction in metrics.transactionMetrics where !transaction.isProxyConnection {
-                guard let address = transaction.remoteAddress.flatMap(IPAddress.init(text:)) else { continue }
-                do throws(MediaError) { try request.mayConnect?(network.original(of: address) ?? address) } catch {
-                    first.settle(.failure(error))
-                }
+    /// Apple reports the addresses of connections; Foundation on Linux doesn't.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        for transaction in metrics.transactionMetrics where !transaction.isProxyConnection {
+            guard let address = transaction.remoteAddress.flatMap(IPAddress.init(text:)) else { continue }
+            do throws(MediaError) { try request.mayConnect?(network.original(of: address) ?? address) } catch {
+                first.settle(.failure(error))
             }
         }
+    }
     #endif
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
@@ -152,17 +152,17 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
     }
 
     #if canImport(FoundationNetworking)
-        // Apple's loader waits for its delegate. Linux's keeps reading, so a fast server would fill the memory with data
-        // that the delegate has yet to take. So the loader's own thread waits here.
-        private let room = DispatchSemaphore(value: 16)
+    // Apple's loader waits for its delegate. Linux's keeps reading, so a fast server would fill the memory with data
+    // that the delegate has yet to take. So the loader's own thread waits here.
+    private let room = DispatchSemaphore(value: 16)
 
-        override func addOperation(_ block: @escaping @Sendable () -> Void) {
-            room.wait()
-            super.addOperation { [room] in
-                block()
-                room.signal()
-            }
+    override func addOperation(_ block: @escaping @Sendable () -> Void) {
+        room.wait()
+        super.addOperation { [room] in
+            block()
+            room.signal()
         }
+    }
     #endif
 }
 
@@ -172,44 +172,44 @@ private final class DelegateQueue: OperationQueue, @unchecked Sendable {
 /// So, on Linux, a cancellation waits until an answer has been processed, and no answer follows a cancellation.
 private final class LoaderDialog: Sendable {
     #if canImport(FoundationNetworking)
-        private let state = Locked(State())
+    private let state = Locked(State())
 
-        private struct State {
-            var isAnswering = false
-            var isCanceled = false
-            /// The time from which the last answer counts as processed.
-            var quiet = ContinuousClock.now
-        }
+    private struct State {
+        var isAnswering = false
+        var isCanceled = false
+        /// The time from which the last answer counts as processed.
+        var quiet = ContinuousClock.now
+    }
 
-        func cancel(_ task: URLSessionTask) {
-            // On its own thread, because the loader may be waiting for the very delegate that cancels.
-            StageExecutor.queue().async { [self] in
-                while !mayCancel() { Thread.sleep(forTimeInterval: 0.01) }
-                task.cancel()
-            }
+    func cancel(_ task: URLSessionTask) {
+        // On its own thread, because the loader may be waiting for the very delegate that cancels.
+        StageExecutor.queue().async { [self] in
+            while !mayCancel() { Thread.sleep(forTimeInterval: 0.01) }
+            task.cancel()
         }
+    }
 
-        func answer(_ answer: () -> Void) {
-            let mayAnswer = state.withLock { state in
-                state.isAnswering = !state.isCanceled
-                return state.isAnswering
-            }
-            guard mayAnswer else { return }
-            answer()
-            state.withLock { state in
-                state.isAnswering = false
-                state.quiet = .now + .milliseconds(250)
-            }
+    func answer(_ answer: () -> Void) {
+        let mayAnswer = state.withLock { state in
+            state.isAnswering = !state.isCanceled
+            return state.isAnswering
         }
+        guard mayAnswer else { return }
+        answer()
+        state.withLock { state in
+            state.isAnswering = false
+            state.quiet = .now + .milliseconds(250)
+        }
+    }
 
-        private func mayCancel() -> Bool {
-            state.withLock { state in
-                state.isCanceled = !state.isAnswering && .now >= state.quiet
-                return state.isCanceled
-            }
+    private func mayCancel() -> Bool {
+        state.withLock { state in
+            state.isCanceled = !state.isAnswering && .now >= state.quiet
+            return state.isCanceled
         }
+    }
     #else
-        func cancel(_ task: URLSessionTask) { task.cancel() }
-        func answer(_ answer: () -> Void) { answer() }
+    func cancel(_ task: URLSessionTask) { task.cancel() }
+    func answer(_ answer: () -> Void) { answer() }
     #endif
 }

@@ -134,10 +134,10 @@ package struct FileLedger: Sendable {
 
     private func excludeFromBackup() {
         #if canImport(Darwin)
-            var values = URLResourceValues()
-            values.isExcludedFromBackup = true
-            var folder = folder
-            try? folder.setResourceValues(values)
+        var values = URLResourceValues()
+        values.isExcludedFromBackup = true
+        var folder = folder
+        try? folder.setResourceValues(values)
         #endif
     }
 
@@ -317,9 +317,9 @@ enum FileOrigin {
         var status = stat()
         guard stat(file.path(percentEncoded: false), &status) == 0 else { throw DurableFiles.Failure(code: errno) }
         #if canImport(Darwin)
-            let moment = status.st_birthtimespec
+        let moment = status.st_birthtimespec
         #else
-            let moment = status.st_ctim
+        let moment = status.st_ctim
         #endif
         let fraction = String(moment.tv_nsec)
         let zeros = String(repeating: "0", count: max(0, 9 - fraction.count))

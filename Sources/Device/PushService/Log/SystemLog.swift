@@ -1,39 +1,39 @@
 internal import SealedPush
 
 #if canImport(os)
-    internal import os
+internal import os
 #endif
 
 /// Apple's unified log, for Console and Instruments: a line for each line of ``ServiceLog``, even if that log can't be
 /// written, and an interval for each step. Contains only codes and public key IDs. Does nothing on other systems.
 enum SystemLog {
     #if canImport(os)
-        private static let logger = Logger(subsystem: "sealed-push", category: "service")
-        private static let signposter = OSSignposter(logger: logger)
+    private static let logger = Logger(subsystem: "sealed-push", category: "service")
+    private static let signposter = OSSignposter(logger: logger)
 
-        static func write(_ entry: ServiceLog.Entry) {
-            let code = entry.failure ?? entry.reason?.rawValue ?? "opened"
-            let (recipient, sender) = (entry.recipientKeyID ?? "-", entry.senderKeyID ?? "-")
-            guard let stage = entry.stage else {
-                logger.notice("\(code, privacy: .public) \(recipient, privacy: .public) \(sender, privacy: .public)")
-                return
-            }
-            logger.notice("\(stage, privacy: .public) \(code, privacy: .public)")
+    static func write(_ entry: ServiceLog.Entry) {
+        let code = entry.failure ?? entry.reason?.rawValue ?? "opened"
+        let (recipient, sender) = (entry.recipientKeyID ?? "-", entry.senderKeyID ?? "-")
+        guard let stage = entry.stage else {
+            logger.notice("\(code, privacy: .public) \(recipient, privacy: .public) \(sender, privacy: .public)")
+            return
         }
+        logger.notice("\(stage, privacy: .public) \(code, privacy: .public)")
+    }
 
-        // Apple requires literal names. Each function begins an interval and returns a closure that ends it.
-        static func beginOpening() -> () -> Void {
-            let state = signposter.beginInterval("open", id: signposter.makeSignpostID())
-            return { signposter.endInterval("open", state) }
-        }
+    // Apple requires literal names. Each function begins an interval and returns a closure that ends it.
+    static func beginOpening() -> () -> Void {
+        let state = signposter.beginInterval("open", id: signposter.makeSignpostID())
+        return { signposter.endInterval("open", state) }
+    }
 
-        static func beginStage() -> () -> Void {
-            let state = signposter.beginInterval("stage", id: signposter.makeSignpostID())
-            return { signposter.endInterval("stage", state) }
-        }
+    static func beginStage() -> () -> Void {
+        let state = signposter.beginInterval("stage", id: signposter.makeSignpostID())
+        return { signposter.endInterval("stage", state) }
+    }
     #else
-        static func write(_ entry: ServiceLog.Entry) {}
-        static func beginOpening() -> () -> Void { {} }
-        static func beginStage() -> () -> Void { {} }
+    static func write(_ entry: ServiceLog.Entry) {}
+    static func beginOpening() -> () -> Void { {} }
+    static func beginStage() -> () -> Void { {} }
     #endif
 }

@@ -2,7 +2,7 @@ public import SealedPush
 
 /// Why a message's file wasn't fetched. Contains no address.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum MediaError: StageError, Equatable {
     /// The address isn't `https`.

@@ -4,7 +4,7 @@ import SealedPush
 internal import UserNotifications
 
 #if canImport(Intents)
-    internal import Intents
+internal import Intents
 #endif
 
 extension Presentation {
@@ -81,24 +81,24 @@ extension UNMutableNotificationContent {
     /// shown as is. Source: Apple, "Implementing communication notifications"; DeviceState 37.2.
     fileprivate func from(_ person: Content.Person) -> UNNotificationContent? {
         #if canImport(Intents) || os(Linux)
-            var image: INImage?
-            if case .bytes(let bytes)? = person.image { image = INImage(imageData: Data(bytes)) }
-            let sender = INPerson(
-                personHandle: INPersonHandle(value: person.id, type: .unknown), nameComponents: nil,
-                displayName: person.name, image: image, contactIdentifier: nil, customIdentifier: person.id)
-            let intent = INSendMessageIntent(
-                recipients: nil, outgoingMessageType: .outgoingMessageText, content: nil, speakableGroupName: nil,
-                conversationIdentifier: self.threadIdentifier.isEmpty ? person.id : self.threadIdentifier,
-                serviceName: nil,
-                sender: sender, attachments: nil)
-            // The person's name takes the title's place, so a message with only a title keeps it as its text.
-            if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
-            let interaction = INInteraction(intent: intent, response: nil)
-            interaction.direction = .incoming
-            interaction.donate(completion: nil)
-            return try? updating(from: intent)
+        var image: INImage?
+        if case .bytes(let bytes)? = person.image { image = INImage(imageData: Data(bytes)) }
+        let sender = INPerson(
+            personHandle: INPersonHandle(value: person.id, type: .unknown), nameComponents: nil,
+            displayName: person.name, image: image, contactIdentifier: nil, customIdentifier: person.id)
+        let intent = INSendMessageIntent(
+            recipients: nil, outgoingMessageType: .outgoingMessageText, content: nil, speakableGroupName: nil,
+            conversationIdentifier: self.threadIdentifier.isEmpty ? person.id : self.threadIdentifier,
+            serviceName: nil,
+            sender: sender, attachments: nil)
+        // The person's name takes the title's place, so a message with only a title keeps it as its text.
+        if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
+        let interaction = INInteraction(intent: intent, response: nil)
+        interaction.direction = .incoming
+        interaction.donate(completion: nil)
+        return try? updating(from: intent)
         #else
-            return nil
+        return nil
         #endif
     }
 }

@@ -1,7 +1,7 @@
 package import PushCore
 
 #if os(iOS) || os(visionOS)
-    internal import os
+internal import os
 #endif
 
 /// The limits that all notifications of one process share, so that together they stay within the memory that the system
@@ -31,10 +31,10 @@ package final class WorkBudget: Sendable {
     /// Returns what the system reports. Apple's function returns 0 if there is no limit, as in its simulator.
     package static func memoryBySystem() -> Int? {
         #if (os(iOS) || os(visionOS)) && !targetEnvironment(macCatalyst)
-            let available = os_proc_available_memory()
-            return available == 0 ? nil : Int(available)
+        let available = os_proc_available_memory()
+        return available == 0 ? nil : Int(available)
         #else
-            return nil
+        return nil
         #endif
     }
 }

@@ -1,6 +1,6 @@
 /// Why values weren't written; the previous ones remain.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum SharedValuesError: Error, Equatable, Sendable {
     /// There are more than 64 values.

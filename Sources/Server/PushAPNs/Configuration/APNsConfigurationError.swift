@@ -1,6 +1,6 @@
 /// An error in a transport's configuration. It doesn't contain the input.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum APNsConfigurationError: Error, Hashable, Sendable {
     /// Not an EC P-256 private key in PEM, as in Apple's .p8 files.

@@ -1,6 +1,6 @@
 /// The reason why a courier stopped early. Undelivered pushes are still waiting.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum CourierError: Error, Equatable, Sendable {
     /// The service refuses the sender, its key, or the app, and the transport says why. No push can be delivered until an

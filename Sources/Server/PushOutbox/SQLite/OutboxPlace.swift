@@ -1,9 +1,9 @@
 internal import PushCore
 
 #if canImport(Darwin)
-    internal import Darwin
+internal import Darwin
 #else
-    internal import Glibc
+internal import Glibc
 #endif
 
 /// Checks that no other user can change the outbox's file, SQLite's companion files, or their folder. Several users can share

@@ -1,6 +1,6 @@
 /// The reason that a push got no response.
 #if hasAttribute(nonexhaustive)
-    @nonexhaustive
+@nonexhaustive
 #endif
 public enum PushTransportError: Error, Hashable, Sendable {
     /// The push wasn't sent, or the service reported that it didn't process it. There was no connection, no free stream in
