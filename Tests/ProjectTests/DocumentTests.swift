@@ -111,7 +111,7 @@ import Testing
         let notOurs = ["a manifest", "part of a manifest", "needs APNSwift"]
         #expect(leftOut == ["part of a manifest"] + notOurs)
         // All blocks form one module, because the host in one runs the extension in another.
-        let result = try Self.typecheck(files + ["-parse-as-library"])
+        let result = try Compiler.run(["-typecheck", "-parse-as-library"] + files)
         #expect(result.status == 0, "\(result.errors)")
     }
 
@@ -119,7 +119,7 @@ import Testing
         let server = try #require(Self.blocks("swift", in: try Self.text("README.md")).first)
         let folder = try TemporaryFolder()
         let start = ContinuousClock.now
-        let result = try Self.typecheck([try folder.write("\(server)\n", to: "main.swift")])
+        let result = try Compiler.run(["-typecheck", try folder.write("\(server)\n", to: "main.swift")])
         print("README, the server's Swift: type-checked in \(start.duration(to: .now))")
         #expect(result.status == 0, "\(result.errors)")
     }
@@ -133,38 +133,6 @@ import Testing
             #expect(result.status == 64)
             #expect(result.errors.hasPrefix("\(name) is missing; "), "\(result.errors)")
         }
-    }
-
-    /// Type-checks files against the built modules.
-    private static func typecheck(_ arguments: [String]) throws -> Program.Result {
-        let products = Program("sealedpush").executable.deletingLastPathComponent()
-        let modules = products.appending(path: "Modules")
-        let libraries = ["Clibsodium", "Ccairo", "Ccurl"].flatMap {
-            ["-I", Checkout.folder.appending(path: "Sources/CLibraries/\($0)").path]
-        }
-        let flags = try Program(at: "/usr/bin/pkg-config").run("--cflags", "cairo").trimmed.split(separator: " ")
-        let compiler = [
-            "swiftc", "-typecheck", "-wmo", "-swift-version", "6", "-warnings-as-errors", "-I", modules.path,
-        ]
-        let maps = try moduleMaps(products).flatMap { ["-Xcc", "-fmodule-map-file=\($0)"] }
-        return try Program(at: "/usr/bin/env").run(
-            compiler + libraries + flags.flatMap { ["-Xcc", String($0)] } + maps + arguments)
-    }
-
-    /// Returns the module maps of C modules: those of the package manager, and those of the packages themselves.
-    private static func moduleMaps(_ products: URL) throws -> [String] {
-        let own = try FileManager.default.contentsOfDirectory(at: products, includingPropertiesForKeys: nil)
-            .filter { $0.lastPathComponent.hasSuffix(".build") }.map { $0.appending(path: "module.modulemap") }
-        let checkouts = products.deletingLastPathComponent().deletingLastPathComponent().appending(path: "checkouts")
-        let theirs = try FileManager.default.contentsOfDirectory(at: checkouts, includingPropertiesForKeys: nil)
-            .flatMap { package in
-                let sources = package.appending(path: "Sources")
-                let targets = try? FileManager.default.contentsOfDirectory(at: sources, includingPropertiesForKeys: nil)
-                return (targets ?? []).flatMap { target in
-                    ["include/module.modulemap", "module.modulemap"].map { target.appending(path: $0) }
-                }
-            }
-        return (own + theirs).map(\.path).filter { FileManager.default.fileExists(atPath: $0) }
     }
 
     @Test("Each alert has a severity and an existing runbook chapter") func runbooks() throws {

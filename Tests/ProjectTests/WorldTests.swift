@@ -4,7 +4,6 @@ import TestSupport
 import Testing
 
 #if compiler(>=6.3)
-#if compiler(>=6.3)
 /// Worlds of the server, Apple, and phones, which `Tests/Evidence/Worlds` draws from seeds. Scripts/worlds runs many more.
 @Suite("The worlds", .blocking) struct WorldTests {
     private func lines(_ arguments: String...) throws -> (status: Int32, lines: [Substring]) {
@@ -41,5 +40,4 @@ import Testing
         }
     }
 }
-#endif
 #endif
