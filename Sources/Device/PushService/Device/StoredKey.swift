@@ -6,7 +6,7 @@ package struct StoredKey {
     package let life: KeyLife
     package let item: ListedItem
 
-    init?(_ item: ListedItem) {
+    package init?(_ item: ListedItem) {
         guard item.account.hasPrefix(Self.prefix),
             let recipient = try? DevicePublicKey(parsing: String(item.account.dropFirst(Self.prefix.count))),
             let life = KeyLife(attributes: item.attributes)

@@ -17,8 +17,14 @@ final class Oracle: @unchecked Sendable {
     /// The messages that each phone has shown, or whose opening it may have recorded.
     private var opened: [Int: Set<Int>] = [:]
     private var loud: [Int: Set<Int>] = [:]
-    /// The phones that erased keys or lost their ledger, which explains messages that don't open.
+    /// The phones that erased keys, which explains messages that don't open.
     private var erased: Set<Int> = []
+    /// The phones that lost their ledger: messages at or before the new one's floor don't open.
+    private var withoutLedger: Set<Int> = []
+    /// What the badge's count can be on each phone. What a killed extension or a full disk leaves isn't known.
+    private var badges: [Int: ClosedRange<Int>] = [:]
+    /// Whether the operator has purged pushes.
+    var hasPurged = false
     private unowned let world: World
 
     struct Failure: Sendable {
@@ -53,9 +59,11 @@ final class Oracle: @unchecked Sendable {
         let message: Int
         let device: String
         let storedAt: Timestamp
+        let envelope: Envelope?
         var acceptedCount = 0
         var phone: Int?
-        var shownCount = 0
+        /// Whether a copy has reached the phone, or was lost on the way.
+        var hasArrived = false
     }
 
     /// What Apple has said about each device's address.
@@ -118,10 +126,16 @@ final class Oracle: @unchecked Sendable {
             if !isLate, pushes.values.contains(where: { $0.message == number && $0.device == device }) {
                 fail("a message is stored once for each device", number, device)
             }
-            pushes[item.entry.apnsID] = Push(message: number, device: device, storedAt: .now())
+            pushes[item.entry.apnsID] = Push(
+                message: number, device: device, storedAt: .now(), envelope: Self.envelope(in: item.entry.body))
             world.log("stored for \(device)", of: number)
         }
         if messages[number]?.firstStoredAt == nil { messages[number]?.firstStoredAt = .now() }
+    }
+
+    private static func envelope(in body: [UInt8]) -> Envelope? {
+        let object = try? JSONSerialization.jsonObject(with: Data(body)) as? [String: Any]
+        return (object?[Envelope.fieldName] as? String).flatMap { try? Envelope(parsing: $0) }
     }
 
     // MARK: What Apple did
@@ -141,6 +155,7 @@ final class Oracle: @unchecked Sendable {
     }
 
     func lost(_ request: PushRequest, _ reason: String) {
+        pushes[request.apnsID]?.hasArrived = true
         world.log("Apple dropped it: \(reason)", of: pushes[request.apnsID]?.message)
     }
 
@@ -148,7 +163,11 @@ final class Oracle: @unchecked Sendable {
 
     func erasedKeys(_ phone: Int) { erased.insert(phone) }
 
-    func lostLedger(_ phone: Int) { erased.insert(phone) }
+    /// The phone lost its files.
+    func lostContainer(_ phone: Int) {
+        withoutLedger.insert(phone)
+        badges[phone] = 0...0
+    }
 
     func showed(
         _ content: UNNotificationContent, for request: PushRequest, on phone: Phone, _ ending: Phone.Ending,
@@ -158,9 +177,10 @@ final class Oracle: @unchecked Sendable {
             return fail("only stored pushes are shown", request)
         }
         let number = message.number
+        pushes[request.apnsID]?.hasArrived = true
         guard ending != .killed else {
-            // It may have been recorded already.
-            opened[phone.number, default: []].insert(number)
+            // It may have been recorded already, and counted.
+            if opened[phone.number, default: []].insert(number).inserted { count(message, on: phone, isCertain: false) }
             return world.log("phone \(phone.number) showed the wire's text, since its extension was killed", of: number)
         }
         guard let sealed = SealedNotification(userInfo: content.userInfo) else {
@@ -168,10 +188,9 @@ final class Oracle: @unchecked Sendable {
         }
         if let reason = sealed.reason {
             world.log("phone \(phone.number) showed the safe default: \(reason)", of: number)
-            guard !isExplained(reason, message, on: phone, ending) else { return }
+            guard !isExplained(reason, push, message, on: phone, ending) else { return }
             return fail("a message that isn't shown has a true reason", number, "phone \(phone.number): \(reason)")
         }
-        pushes[request.apnsID]?.shownCount += 1
         let isLoud = content.sound != nil
         world.log("phone \(phone.number) showed it\(isLoud ? "" : " silently")", of: number)
         guard content.body == message.content.alert.body else {
@@ -192,15 +211,42 @@ final class Oracle: @unchecked Sendable {
         if !isLoud, !opened[phone.number, default: []].contains(number) {
             fail("a message is loud when it is shown first", number, "phone \(phone.number)")
         }
-        opened[phone.number, default: []].insert(number)
+        if opened[phone.number, default: []].insert(number).inserted {
+            count(message, on: phone, isCertain: ending == .finished)
+            checkBadge(content, of: message, on: phone)
+        } else if content.badge != nil, message.content.badgeIncrement != nil {
+            fail("a repeat leaves the badge alone", number, "phone \(phone.number)")
+        }
+    }
+
+    /// Adds a message to the badge's count.
+    private func count(_ message: Message, on phone: Phone, isCertain: Bool) {
+        guard let increment = message.content.badgeIncrement else { return }
+        let before = badges[phone.number] ?? 0...0
+        badges[phone.number] = (before.lowerBound + (isCertain ? increment : 0))...(before.upperBound + increment)
+    }
+
+    private func checkBadge(_ content: UNNotificationContent, of message: Message, on phone: Phone) {
+        guard message.content.badgeIncrement != nil, let possible = badges[phone.number] else { return }
+        // A count that couldn't be written stays as it is.
+        guard let badge = content.badge?.intValue else {
+            if !phone.isDiskFull { fail("a message that counts changes the badge", message.number) }
+            return
+        }
+        if !possible.contains(badge) {
+            fail("the badge is the sum of what was shown", message.number, "\(badge), not \(possible)")
+        }
+        badges[phone.number] = badge...badge
     }
 
     private func isExplained(
-        _ reason: OpenError, _ message: Message, on phone: Phone, _ ending: Phone.Ending
+        _ reason: OpenError, _ push: Push, _ message: Message, on phone: Phone, _ ending: Phone.Ending
     ) -> Bool {
         switch reason {
-        case .unknownRecipient: erased.contains(phone.number)
-        case .replayed: opened[phone.number, default: []].contains(message.number) || erased.contains(phone.number)
+        case .unknownRecipient: erased.contains(phone.number) && !phone.canOpen(push.envelope)
+        case .replayed:
+            opened[phone.number, default: []].contains(message.number)
+                || withoutLedger.contains(phone.number) && push.storedAt <= phone.floor.advanced(bySeconds: 1)
         case .ledgerUnavailable: ending == .diskFailed
         case .expired:
             message.expires.map { Timestamp.now().seconds(since: $0) > 600 }
@@ -215,6 +261,7 @@ final class Oracle: @unchecked Sendable {
         guard let push = pushes[request.apnsID], let message = messages[push.message] else {
             return fail("only stored pushes are opened", request)
         }
+        pushes[request.apnsID]?.hasArrived = true
         switch result {
         case .success(let content?):
             world.log("phone \(phone.number) withdrew", of: message.number)
@@ -232,7 +279,7 @@ final class Oracle: @unchecked Sendable {
         case .success(nil): fail("a withdrawal is opened by the app", message.number)
         case .failure(let reason):
             world.log("phone \(phone.number) didn't withdraw: \(reason)", of: message.number)
-            if !isExplained(reason, message, on: phone, .finished) {
+            if !isExplained(reason, push, message, on: phone, .finished) {
                 fail("a withdrawal that isn't carried out has a true reason", message.number, "\(reason)")
             }
         }
@@ -242,6 +289,21 @@ final class Oracle: @unchecked Sendable {
 
     /// Whether a message was shown on a phone.
     func hasShown(_ number: Int, on phone: Int) -> Bool { opened[phone, default: []].contains(number) }
+
+    /// No push is sent once its key may be gone, or after a month.
+    private func hasExpired(_ push: Push) -> Bool {
+        let days = Int64(min(30, world.plan.configuration.keepsRetiredKeys))
+        let end = push.storedAt.advanced(bySeconds: days * 86_400)
+        return min(messages[push.message]?.expires ?? end, end) <= .now()
+    }
+
+    /// What Apple accepted has reached its phone, unless that is offline.
+    func checkArrivals() {
+        for push in pushes.values.sorted(by: { $0.message < $1.message })
+        where push.acceptedCount > 0 && !push.hasArrived {
+            fail("a phone shows what it gets", push.message, push.device)
+        }
+    }
 
     /// Compares the outbox's report on a message with what happened.
     func check(_ report: MessageReport?, on number: Int) {
@@ -262,8 +324,19 @@ final class Oracle: @unchecked Sendable {
                 if own.count(where: { $0.acceptedCount > 0 }) < count {
                     fail("only what Apple accepted is reported as accepted", number)
                 }
-            case "expired", "purged", "discarded": break
-            case "waiting": fail("nothing waits for ever", number)
+            case "expired":
+                if own.count(where: hasExpired) < count {
+                    fail("only what has expired is reported as expired", number)
+                }
+            case "purged":
+                if !hasPurged { fail("only what the operator purged is reported as purged", number) }
+            case "discarded": break
+            case "waiting":
+                // A phone may have registered a token again that Apple no longer knows; its pushes wait until they expire.
+                let doubtful = own.count { push in
+                    refusals[push.device]?.contains("Unregistered") ?? false && !hasExpired(push)
+                }
+                if doubtful < count { fail("nothing waits for ever", number) }
             default:
                 if let reason, !known.contains(reason), reason != "no-token" {
                     fail("a report's reason is true", number, outcome)

@@ -82,6 +82,20 @@ final class Phone: @unchecked Sendable {
         Set(keychain.list().map(\.account).filter { $0.hasPrefix("pushrecipient") || $0.hasPrefix("key ") })
     }
 
+    /// Whether a key that may still open messages matches the envelope.
+    func canOpen(_ envelope: Envelope?) -> Bool {
+        keychain.list().compactMap { StoredKey($0) }
+            .contains { key in key.life.opens && envelope?.matches(key.recipient) ?? false }
+    }
+
+    /// The time at or before which the ledger refuses messages.
+    var floor: Timestamp {
+        let ledger = folder.appending(path: "SealedPush/ledger").path(percentEncoded: false)
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: ledger)) ?? []
+        let floors = names.filter { $0.hasPrefix("floor.") }.compactMap { Int64($0.dropFirst("floor.".count)) }
+        return floors.max().flatMap { Timestamp(secondsSince1970: $0) } ?? .now()
+    }
+
     /// Whether a message from this sender may be shown: by the newest set in the keychain, or else by the app's built-in sender.
     func trusts(_ sender: String) -> Bool {
         let counters = keychain.list().compactMap { item -> Int? in
@@ -112,7 +126,7 @@ final class Phone: @unchecked Sendable {
         try? FileManager.default.removeItem(at: folder)
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         center.removeAllDeliveredNotifications()
-        world.oracle.lostLedger(number)
+        world.oracle.lostContainer(number)
     }
 
     /// Keeps what a backup contains.
