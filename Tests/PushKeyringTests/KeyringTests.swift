@@ -1,10 +1,11 @@
 import Dispatch
 import Foundation
-import PushCore
 import PushKeyring
 import SealedPush
 import TestSupport
 import Testing
+
+@testable import PushCore
 
 @Suite("The keyring") struct KeyringTests {
     private let folder: TemporaryFolder
@@ -32,6 +33,13 @@ import Testing
         #expect(entries.map(\.key) == [.device(recipient), .sender(sender), .authority(authority)])
         #expect(entries.allSatisfy { $0.isOwn && $0.current.hasSecret })
         #expect(entries.allSatisfy { abs($0.created.seconds(since: .now())) < 60 })
+    }
+
+    @Test("Without a library for hybrid keys, none is generated") func hybrid() throws {
+        MLKEM768.$isHidden.withValue(true) {
+            #expect(throws: KeyringError.unsupported) { try keyring.generateDevice(named: phone, policy: .hybrid) }
+        }
+        #expect(try keyring.generateDevice(named: phone, policy: .hybrid).description.hasPrefix("pushpq"))
     }
 
     @Test("A keyring is four files that only their owner can read, and git ignores its secrets") func modes() throws {

@@ -102,6 +102,12 @@ import Testing
             #expect(throws: KeyTextError.unsupported) { try DevicePublicKey(parsing: identity.recipient.description) }
             #expect(throws: KeyTextError.unsupported) { try DevicePrivateKey(parsing: secret) }
             #expect(throws: RecordError.unsupported) { try DeviceRecord(parsing: record.description) }
+            #expect {
+                try phone.making(.hybrid).device.enroll(at: start)
+            } throws: { error in
+                guard case .unavailable(let words)? = error as? DeviceError else { return false }
+                return words.contains("ML-KEM")
+            }
         }
     }
 

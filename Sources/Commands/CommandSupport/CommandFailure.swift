@@ -28,7 +28,7 @@ extension KeyringError {
     package var exitStatus: Int32 {
         switch self {
         case .exists, .notFound, .wrongKind, .notRotatable, .ownDevice, .noSecret, .notUsable, .unconfirmed,
-            .nothingToConfirm, .unverified, .enrolled, .record, .challenge, .damaged, .altered, .backup:
+            .nothingToConfirm, .unverified, .enrolled, .unsupported, .record, .challenge, .damaged, .altered, .backup:
             65
         case .file, .outOfMemory: 74
         case .busy: 75
@@ -57,9 +57,8 @@ extension KeyringError {
         case .needsSecret(.key): "; specify a file with PUSH-KEYRING-KEY-1… with --unlock, or set SEALED_PUSH_KEY"
         case .notSealed: "; use `sealedpush keys passphrase` to seal a keyring"
         case .notPermitted: "; run the command as the user who owns the keyring, and give that user its files (`chown`)"
-        case .exists, .wrongKind, .notRotatable, .ownDevice, .noSecret, .nothingToConfirm, .record, .challenge,
-            .wrongSecret, .sealChanged,
-            .exposed, .outOfMemory, .busy, .backup, .file:
+        case .exists, .wrongKind, .notRotatable, .ownDevice, .noSecret, .nothingToConfirm, .unsupported, .record,
+            .challenge, .wrongSecret, .sealChanged, .exposed, .outOfMemory, .busy, .backup, .file:
             ""
         }
     }

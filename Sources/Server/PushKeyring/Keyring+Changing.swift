@@ -92,11 +92,13 @@ extension Keyring {
     ///   - topic: The app's topic. With one, the device also gets an enrollment key, and its first signed record.
     ///   - policy: The algorithm of this key and of those that replace it.
     ///   - now: The current time.
+    /// - Throws: `unsupported` for a hybrid key, if this build has no library with ML-KEM-768.
     @discardableResult
     public func generateDevice(
         named name: KeyName, topic: Topic? = nil, policy: KeyPolicy = .classical, at now: Timestamp = .now()
     ) throws(KeyringError) -> DevicePublicKey {
-        try generate(PrivateKey(policy.algorithm), named: name, topic: topic, at: now)
+        guard policy.algorithm.isAvailable else { throw .unsupported }
+        return try generate(PrivateKey(policy.algorithm), named: name, topic: topic, at: now)
     }
 
     /// Generates a sender's key.

@@ -29,6 +29,8 @@ public enum KeyringError: Error, Hashable, Sendable {
     case unverified(KeyName)
     /// This record's device is enrolled under another name, and therefore with another account.
     case enrolled(KeyName)
+    /// This build has no library with the algorithm of hybrid keys.
+    case unsupported
     /// A signed record was rejected.
     case record(RecordError)
     /// A challenge or its answer was rejected.
@@ -79,6 +81,7 @@ extension KeyringError: CustomStringConvertible {
         case .nothingToConfirm(let name): "no key of \(name) is waiting to be confirmed"
         case .unverified(let name): "the key of \(name) is unverified; import its signed record"
         case .enrolled(let name): "this record's device is enrolled as \(name), and a device can have only one name"
+        case .unsupported: "a hybrid key needs ML-KEM; use libsodium 1.0.22 or the Server trait"
         case .record(let error): error.description
         case .challenge(let error): error.description
         case .damaged(let file): "\(path(file)) is damaged"

@@ -45,7 +45,7 @@ package enum KeyAlgorithm: Sendable {
     }
 
     /// Whether this machine has a library with the algorithm.
-    var isAvailable: Bool {
+    package var isAvailable: Bool {
         switch self {
         case .x25519, .x25519Seed, .ed25519: true
         case .hybrid: MLKEM768.isAvailable

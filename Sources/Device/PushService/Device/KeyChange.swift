@@ -24,7 +24,11 @@ struct KeyChange {
 
     /// Creates a key; returns nil while another is waiting for its first message.
     mutating func addKey() throws(KeyChangeError) -> DevicePublicKey? {
-        let identity = DevicePrivateKey(configuration.keyPolicy.algorithm)
+        let algorithm = configuration.keyPolicy.algorithm
+        guard algorithm.isAvailable else {
+            throw .failed(.unavailable("the key policy needs ML-KEM; use libsodium 1.0.22 or the Server trait"))
+        }
+        let identity = DevicePrivateKey(algorithm)
         var rotation = rotation
         guard let life = rotation.add(identity.recipient, at: now) else { return nil }
         try add(StoredKey.item(identity, life: life))
