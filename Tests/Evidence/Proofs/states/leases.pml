@@ -29,6 +29,10 @@ bool isLate[2], isBusy[2], killed[2];
 bool recorded[LAST + 1], accepted[LAST + 1];
 byte loud[LAST + 1], orphan;
 
+/* What a simulation prints is replayed on the real stores: LeaseModelTests. */
+mtype = { enqueue, take, vain, accept, again, expire, kill };
+#define tell(event, m) printf("%e courier=%d message=%d waiting=%d,%d\n", event, _pid, m, waiting[1], waiting[2])
+
 #define head (waiting[1] -> 1 : (waiting[2] -> 2 : 0))
 
 inline deliver(m) {
@@ -69,7 +73,7 @@ end:
         isRow && isDue -> isBusy[_pid] = true;
         if
         :: head == 0 -> inVain++; assert(inVain <= expiries);                               /* prompt */
-            isRow = false; goto idle
+            isRow = false; tell(vain, 0); goto idle
         :: else
         fi;
         if
@@ -78,7 +82,8 @@ end:
         fi;
         m = head; number++; held[_pid] = number;
         assert(number <= LAST + FAILURES + EXPIRIES + KILLS);                               /* ends */
-        lease = number; isDue = false                                                       /* Operations 7.1 */
+        lease = number; isDue = false;                                                      /* Operations 7.1 */
+        tell(take, m)
     }
     {
         atomic {
@@ -91,7 +96,7 @@ end:
             fi }
         atomic { assert(accepted[m]);                                                       /* never-lost */
             waiting[m] = false;                                                             /* Operations 7.1 */
-            advance(); goto idle }    /* may be a transaction of its own: after a kill between, one courier comes in vain */
+            advance(); tell(accept, m); goto idle }    /* may be a transaction of its own: after a kill between, one courier comes in vain */
 later:
         atomic {
             assert(isLate[_pid] || failures > 0);                                           /* prompt */
@@ -105,7 +110,7 @@ later:
                 isDue = true                                                                /* Operations 7.1 */
             :: else
             fi;
-            goto idle }
+            tell(again, m); goto idle }
     } unless { killed[_pid] -> goto idle }
 }
 
@@ -119,17 +124,20 @@ end:
         :: !isRow -> lease = 0;     /* Operations 7.5 (harmless: without lease = 0: the next lease replaces it) */
             isRow = true; isDue = true                                                      /* Operations 7.5 */
         :: else
-        fi }
+        fi;
+        tell(enqueue, enqueued) }
     :: atomic { expiries < EXPIRIES && isRow && !isDue -> expiries++;                       /* env Operations 7.1 */
         assert(lease != 0);                                                                 /* ends */
         isDue = true;
-        if :: held[0] == lease -> isLate[0] = true :: held[1] == lease -> isLate[1] = true :: else fi }
+        if :: held[0] == lease -> isLate[0] = true :: held[1] == lease -> isLate[1] = true :: else fi;
+        tell(expire, 0) }
     :: atomic { kills < KILLS && isBusy[0] -> kills++; orphan = held[0];    /* env Operations 7.1 */
-        killed[0] = true }
+        killed[0] = true; tell(kill, 0) }
     :: atomic { timeout ->
         if
         :: isRow -> assert(lease == orphan && orphan != 0); orphan = 0;                                    /* prompt */
-            isDue = true                                                                    /* Operations 7.1 */
+            isDue = true;                                                                   /* Operations 7.1 */
+            tell(expire, 0)
         :: else -> assert(enqueued == LAST && head == 0 && loud[1] == 1 && loud[2] == 1);   /* delivered */
             break
         fi }

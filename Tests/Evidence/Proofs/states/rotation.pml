@@ -36,6 +36,11 @@ bool isForged;
 byte clock = 1, restores, thefts, firstOpened;
 bool isLost;
 
+/* What a simulation prints is replayed on the real types: RotationModelTests. */
+mtype = { add, sign, confirm, retire, revoke, erase, seal, receive, tick, theft, restore };
+#define show(event, k, isOpen) printf("%e key=%d clock=%d sent=%d open=%d target=%d states=%e,%e,%e\n", event, k, clock, sent, isOpen, target, state[1], state[2], state[3])
+#define tell(event, k) show(event, k, 0)
+
 #define newestKey (state[3] == inUse -> 3 : (state[2] == inUse -> 2 : (state[1] == inUse -> 1 : 0)))
 #define isStale (target == 2 && (marker == 0 || clock <= marker + GRACE))
 #define exists(k) (state[k] == inUse || state[k] == retired)
@@ -57,23 +62,33 @@ end:
     do
     :: step {
         if
-        :: state[1] == absent -> state[1] = inUse                                           /* 34.1.4 */
-        :: isGone && state[3] == absent -> state[3] = inUse                                 /* 34.1.4 */
-        :: state[1] == inUse && state[2] == absent -> state[2] = inUse                      /* 13.1.1 */
+        :: state[1] == absent -> state[1] = inUse;                                          /* 34.1.4 */
+            tell(add, 1)
+        :: isGone && state[3] == absent -> state[3] = inUse;                                /* 34.1.4 */
+            tell(add, 3)
+        :: state[1] == inUse && state[2] == absent -> state[2] = inUse;                     /* 13.1.1 */
+            tell(add, 2)
         :: newestKey != 0 && (named != newestKey || mustSign) ->
             named = newestKey; mustSign = false;
             counter++;                                                                      /* 11.1.3 */
-            submit()
-        :: confirmed == 0 && marker != 0 -> confirmed = marker                              /* 13.2 */
+            submit();
+            tell(sign, named)
+        :: confirmed == 0 && marker != 0 -> confirmed = marker;                             /* 13.2 */
+            tell(confirm, 2)
         :: state[1] == inUse && confirmed != 0 ->                                           /* 13.2 */
             retiredAt = confirmed;
-            state[1] = retired
+            state[1] = retired;
+            tell(retire, 1)
         :: state[1] == retired && clock >= retiredAt + KEEPS + GRACE + 1 ->                 /* 13.4 */
-            state[1] = erased
-        :: isRevoking && exists(1) -> state[1] = revoked                                    /* 13.1 */
-        :: isRevoking && exists(2) -> state[2] = revoked                                    /* 13.1 */
+            state[1] = erased;
+            tell(erase, 1)
+        :: isRevoking && exists(1) -> state[1] = revoked;                                   /* 13.1 */
+            tell(revoke, 1)
+        :: isRevoking && exists(2) -> state[2] = revoked;                                   /* 13.1 */
+            tell(revoke, 2)
         :: isRevoking && !exists(1) && !exists(2) -> isRevoking = false; isGone = true
-        :: state[1] == revoked -> state[1] = erased                                         /* 13.4 */
+        :: state[1] == revoked -> state[1] = erased;                                        /* 13.4 */
+            tell(erase, 1)
         fi;
         steps++;
         assert(steps <= STEPS);                                                             /* ends */
@@ -112,6 +127,7 @@ inline open() {
     fi;
     if :: isOpen && sealedTo == 2 && firstOpened == 0 -> firstOpened = clock :: else fi;
     assert(marker == firstOpened);                                                          /* confirms */
+    show(receive, sealedTo, isOpen);
     isOpen = false; sealedTo = 0; sent = 0; isForged = false
 }
 
@@ -125,19 +141,22 @@ end:
         :: true -> sealedTo = target                                                        /* env 11.4.4 */
         :: isStale -> sealedTo = 1                                                          /* env 13.3 */
         :: true -> sealedTo = 1; isForged = true                    /* env 13.3 */
-        fi }
+        fi;
+        tell(seal, sealedTo) }
     :: step { sealedTo != 0 -> open() }
-    :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++ }
+    :: step { sealedTo == 0 && clock < END || sealedTo != 0 && clock < sent + KEEPS && clock < END -> clock++;
+        tell(tick, 0) }
     :: step { clock < END && thefts == 0 && named != 0 -> thefts++;                         /* env 13.5 */
         if
         :: restores != 0 -> assert(true)                                                    /* reached: a theft after a restoration */
         :: else
         fi;
-        isRevoking = true }
+        isRevoking = true; tell(theft, 0) }
     :: step { clock < END && restores == 0 && thefts == 0 && named != 0 -> restores++;      /* env 11.4.5 */
         state[1] = inUse; state[2] = erased; isLost = true; confirmed = 0; marker = 0;
         firstOpened = 0; named = 1; counter = 1;
-        mustSign = true }                                                                   /* 34.1.6 */
+        mustSign = true;                                                                   /* 34.1.6 */
+        tell(restore, 0) }
     :: atomic { timeout ->
         assert(target == newestKey && target != 0 && (thefts != 0) == (target == 3));          /* recovers */
         assert(state[1] != retired || clock < retiredAt + KEEPS + GRACE + 1);               /* recovers */
