@@ -34,7 +34,7 @@ MOST_BYTES = {"/v1/leavings": 1024}
 MOST_BYTES_OTHERWISE = 65536
 # See EnrollmentHTTP 7. Any other code gets 400.
 STATUS = {
-    **dict.fromkeys(("rolled-back", "conflicting", "other-topic", "late", "not-in-record", "unknown-challenge"), 409),
+    **dict.fromkeys(("rolled-back", "conflicting", "other-topic", "other-service", "late", "not-in-record", "unknown-challenge"), 409),
     "foreign-enrollment": 409,
     **dict.fromkeys(("expired", "not-yet-valid", "malformed-content", "too-large", "unsupported"), 422),
 }

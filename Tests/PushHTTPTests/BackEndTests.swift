@@ -159,7 +159,7 @@ import Testing
 
     @Test("a login and a challenge's state are valid only at the service with that app and name") func bound() throws {
         let (sender, user) = (SenderPrivateKey(), UserName(parsing: "42")!)
-        func keys(_ topic: Topic, _ service: String?) -> SenderKeys {
+        func keys(_ topic: Topic, _ service: ServiceName?) -> SenderKeys {
             SenderKeys(
                 sender: sender, sealer: Sealer(sender: sender, topic: topic, safeDefault: "New"),
                 receipts: ReceiptReceiver(keys: []), service: service)
@@ -170,7 +170,9 @@ import Testing
         let same = keys("com.example.app", "com.example.app")
         #expect(same.login(parsing: login, at: .now())?.user == user)
         #expect(same.challenges.open(state, for: "phone") == "state")
-        for other in [keys("com.example.bank", nil), keys("com.example.app", "staging"), keys("com.example.app", "")] {
+        for other in [
+            keys("com.example.bank", nil), keys("com.example.app", "staging"), keys("com.example.app", "Staging"),
+        ] {
             #expect(other.login(parsing: login, at: .now()) == nil)
             #expect(other.challenges.open(state, for: "phone") == nil)
         }
@@ -250,6 +252,9 @@ import Testing
             ]
             let refused = try wrong.map { try leave($0).status }
             #expect(refused == [400, 400, 400, 400])
+            let elsewhere = try leave(
+                Leaving(counter: 8, topic: RunningServer.topic, service: "staging", signedBy: key).description)
+            #expect(elsewhere.status == 409 && elsewhere.code == "other-service")
             #expect(try leave(String(repeating: "x", count: 1_024)).code == "body-too-large")
             let earlier = Leaving(counter: 7, topic: RunningServer.topic, signedBy: key)
             #expect(try leave(earlier.description).status == 204)

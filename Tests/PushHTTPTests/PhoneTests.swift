@@ -193,6 +193,24 @@ struct PhoneTests {
         }
     }
 
+    @Test("a phone that leaves another service stays here, unless its login removes it") func otherService()
+        async throws
+    {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone")
+            #expect(try await server.update(phone, as: "alice").isRegistered)
+            let login = try server.login("alice")
+            let stray = PushServerClient(url: server.url, service: "staging") { "Bearer no" }
+            await #expect(throws: PushServerError.self) { try await stray.unregister(phone) }
+            #expect(try await server.outbox.devices(of: "alice").count == 1)
+            let again = try server.phone("other")
+            #expect(try await server.update(again, as: "alice").isRegistered)
+            let own = PushServerClient(url: server.url, service: "staging") { "Bearer \(login)" }
+            try await own.unregister(again)
+            #expect(try await server.outbox.devices(of: "alice").count == 1)
+        }
+    }
+
     @Test("a registration in progress at logout enrolls nothing afterward") func logoutMeanwhile() async throws {
         try await RunningServer.with { server in
             let phone = try server.phone("phone")

@@ -151,19 +151,22 @@ export class Device {
   }
 }
 
-/** A device's signed notice that it leaves its accounts (EnrollmentHTTP 6). index.d.ts documents the members. */
+/** A device's signed notice that it leaves its accounts at one service (EnrollmentHTTP 6). index.d.ts documents the members. */
 export class Leaving {
   #enrollment
   #counter
   #topic
+  #service
 
   constructor(text, settings) {
-    const { topic } = options(settings, 'topic')
+    const { topic, service = topic } = options(settings, 'topic', 'service')
     if (!isTopic(topic)) throw new SettingError('topic')
-    const { signer, counter } = readLeaving(text, topic)
+    if (!isTopic(service)) throw new SettingError('service')
+    const { signer, counter } = readLeaving(text, topic, service)
     this.#enrollment = encode(ENROLLMENT, signer)
     this.#counter = counter
     this.#topic = topic
+    this.#service = service
   }
 
   get enrollment() {
@@ -176,6 +179,10 @@ export class Leaving {
 
   get topic() {
     return this.#topic
+  }
+
+  get service() {
+    return this.#service
   }
 
   ends(device) {

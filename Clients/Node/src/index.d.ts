@@ -191,18 +191,21 @@ export class Device {
   toJSON(): Required<DeviceState>
 }
 
-/** A device's signed notice that it leaves its accounts, pushleaving.... No login is needed (EnrollmentHTTP 6). */
+/** A device's signed notice that it leaves its accounts at one service, pushleaving.... No login is needed (EnrollmentHTTP 6). */
 export class Leaving {
   /**
-   * Checks the form, and the signature for the app with this bundle ID.
-   * @throws RecordError (`malformed`, `bad-signature`), SettingError
+   * Checks the form, the signature for the app with this bundle ID, and the name of the service: the name that the app uses for
+   * this server, by default the topic. An app with a second service, such as for staging, gives each a name, so that a leaving
+   * for one doesn't count at the other.
+   * @throws RecordError (`malformed`, `bad-signature`, `other-service`), SettingError
    */
-  constructor(text: string, options: { topic: string })
+  constructor(text: string, options: { topic: string; service?: string })
 
   /** The key that signed it, pushenrollment1.... */
   readonly enrollment: string
   readonly counter: bigint
   readonly topic: string
+  readonly service: string
 
   /** Whether to delete this device, of whichever account: it has the same key, and its newest record is older. */
   ends(device: Device): boolean

@@ -50,9 +50,9 @@ export class Phone {
 
   /**
    * Leaves its accounts, as a device does at logout: destroys its keys, makes a new one, signs a record, and returns the leaving,
-   * pushleaving....
+   * pushleaving...., for the service with this name; by default, the topic.
    */
-  leave(): string
+  leave(options?: { service?: string }): string
 
   /**
    * Returns the answer to a challenge, pushanswer....

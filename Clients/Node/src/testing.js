@@ -89,11 +89,13 @@ export class Phone {
     return this.#record
   }
 
-  leave() {
+  leave(settings) {
+    const { service = this.#topic } = options(settings, 'service')
+    if (!isTopic(service)) throw new SettingError('service')
     this.#active = []
     this.#retired = []
     this.rotate()
-    return signLeaving(this.#secret, this.#counter, this.#topic)
+    return signLeaving(this.#secret, this.#counter, this.#topic, service)
   }
 
   answer(challenge) {

@@ -77,6 +77,14 @@ describe('Device', () => {
       }
     }
     assert.equal(code(text, 'com.example.other'), 'bad-signature')
+    const staging = phone.leave({ service: 'staging' })
+    assert.equal(new Leaving(staging, { topic: TOPIC, service: 'staging' }).service, 'staging')
+    assert.equal(code(staging), 'other-service')
+    assert.equal(codeOf(() => new Leaving(text, { topic: TOPIC, service: 'staging' })), 'other-service')
+    for (const service of [null, '', 'a b', 'x'.repeat(156)]) {
+      assert.equal(codeOf(() => new Leaving(text, { topic: TOPIC, service })), 'service')
+      assert.equal(codeOf(() => phone.leave({ service })), 'service')
+    }
     for (const topic of [null, '', 'a b', 'x'.repeat(156)]) assert.equal(code(text, topic), 'topic')
     for (const wrong of [undefined, null, 7, Buffer.from(text), 'pushleaving.', phone.record]) assert.equal(code(wrong), 'malformed')
     assert.equal(codeOf(() => leaving.ends(again.toJSON())), 'device')

@@ -106,15 +106,15 @@ describe('Tests/Vectors', () => {
 
   it('has leavings, which are accepted or refused with the code, and signed byte for byte', () => {
     const vectors = readVectors('Leavings/')
-    assert.equal(vectors.length, 31)
+    assert.equal(vectors.length, 46)
     for (const [name, values] of vectors) {
-      const { leaving: text, topic } = values
+      const { leaving: text, topic, service } = values
       let leaving
-      assert.equal(codeOf(() => { leaving = new Leaving(text, { topic }) }) ?? 'accepted', values.outcome, name)
+      assert.equal(codeOf(() => { leaving = new Leaving(text, { topic, service }) }) ?? 'accepted', values.outcome, name)
       if (leaving === undefined) continue
       assert.deepEqual([leaving.enrollment, String(leaving.counter), leaving.topic], [values.enrollment, values.counter, topic], name)
       const secret = hpke.privateKey(keyText.decode(keyText.ENROLLMENT_SECRET, values['signer-secret']), 'ed25519')
-      assert.equal(signLeaving(secret, leaving.counter, topic), text, name)
+      assert.equal(signLeaving(secret, leaving.counter, topic, service), text, name)
       if (!('record' in values)) continue
       const enrollment = keyText.encode(keyText.ENROLLMENT, readRecord(1, values.record).signer)
       assert.equal(leaving.ends(Device.fromJSON({ enrollment, record: values.record })), values.ends === 'yes', name)

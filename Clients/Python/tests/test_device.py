@@ -109,6 +109,13 @@ class Devices(unittest.TestCase):
                 with self.assertRaises(RecordError):
                     Leaving(wrong, topic=TOPIC)
         self.refused("bad-signature", Leaving, text, topic="com.example.other")
+        staging = self.phone.leave(service="staging")
+        self.assertEqual(Leaving(staging, topic=TOPIC, service="staging").service, "staging")
+        self.refused("other-service", Leaving, staging, topic=TOPIC)
+        self.refused("other-service", Leaving, text, topic=TOPIC, service="staging")
+        for service in ("", "a b", "x" * 156, 7):
+            self.refused("service", Leaving, text, topic=TOPIC, service=service)
+            self.refused("service", self.phone.leave, service=service)
         for topic in (None, "", "a b", "x" * 156):
             self.refused("topic", Leaving, text, topic=topic)
         for wrong in (None, 7, b"pushleaving.", "pushleaving.", self.phone.record):

@@ -178,16 +178,16 @@ class Vectors(unittest.TestCase):
 
     def test_leavings(self):
         vectors = read_vectors("Leavings")
-        self.assertEqual(len(vectors), 31)
+        self.assertEqual(len(vectors), 46)
         for name, values in vectors.items():
             with self.subTest(name):
                 self.assertEqual(self.outcome(self.leaving, values), values["outcome"])
 
     def leaving(self, values):
-        leaving = Leaving(values["leaving"], topic=values["topic"])
+        leaving = Leaving(values["leaving"], topic=values["topic"], service=values["service"])
         self.assertEqual((leaving.enrollment, str(leaving.counter)), (values["enrollment"], values["counter"]))
         secret = key_text.decode(key_text.ENROLLMENT_SECRET, values["signer-secret"])
-        self.assertEqual(records.sign_leaving(secret, leaving.counter, leaving.topic), values["leaving"])
+        self.assertEqual(records.sign_leaving(secret, leaving.counter, leaving.topic, leaving.service), values["leaving"])
         if "record" in values:
             record = records.read_record(records.DEVICE, values["record"])
             device = Device(key_text.encode(key_text.ENROLLMENT, record.signer), values["record"])

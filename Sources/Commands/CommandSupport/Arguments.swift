@@ -20,6 +20,7 @@ extension ArgumentHelp {
 }
 
 extension Topic: ParsedArgument {}
+extension ServiceName: ParsedArgument {}
 extension ReceiptAddress: ParsedArgument {}
 
 extension KeyName: ParsedArgument {

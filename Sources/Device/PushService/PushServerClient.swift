@@ -14,16 +14,22 @@ public import SealedPush
 /// Source: Docs/EnrollmentHTTP.md.
 public struct PushServerClient: Sendable {
     private let url: URL
+    private let service: ServiceName?
     private let authorization: @Sendable () async throws -> String
 
     /// Creates a client.
     ///
     /// - Parameters:
     ///   - url: The URL where the server's paths begin, such as `https://push.example.com`. Must be `https`; may have a path.
+    ///   - service: The name of the server's service, as in `sealedpush serve --service`; nil if it's the topic. Give each
+    ///     service of an app a name, such as for production and staging: one can't have a device removed from another.
     ///   - authorization: Returns the value of the header `Authorization`, which proves the account's login. Invoked once
     ///     per call. The device answers a challenge only because it arrived inside this login.
-    public init(url: URL, authorization: @escaping @Sendable () async throws -> String) {
+    public init(
+        url: URL, service: ServiceName? = nil, authorization: @escaping @Sendable () async throws -> String
+    ) {
         self.url = url
+        self.service = service
         self.authorization = authorization
     }
 
@@ -126,7 +132,9 @@ extension PushServerClient {
         do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
         guard let enrollment else { return }
         let leaving: Leaving
-        do throws(DeviceError) { leaving = try device.leaveAccount(at: .now()) } catch { throw .device(error) }
+        do throws(DeviceError) { leaving = try device.leaveAccount(of: service, at: .now()) } catch {
+            throw .device(error)
+        }
         do throws(PushServerError) { try await report(leaving, of: enrollment, device) } catch {
             if !error.isTemporary {
                 do throws(DeviceError) { try device.forgetEnrollment(at: .now()) } catch { throw .device(error) }

@@ -6,8 +6,8 @@ import SealedPush
 final class AuthenticatedTexts: Sendable {
     private let key: GuardedSecret
 
-    init(of sender: SenderPrivateKey, for purpose: StaticString, of topic: Topic, service: String) {
-        key = sender.derived(purpose, for: topic.description, service)
+    init(of sender: SenderPrivateKey, for purpose: StaticString, of topic: Topic, service: ServiceName) {
+        key = sender.derived(purpose, for: topic.description, service.description)
     }
 
     func seal(_ text: String, for name: String = "") -> String { "\(text).\(Base64URL.encode(mac(text, name)))" }

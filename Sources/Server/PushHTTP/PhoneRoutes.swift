@@ -77,7 +77,8 @@ struct PhoneRoutes: Sendable {
         var reader = OrderReader(try await request.members(upTo: 1_024))
         let text = try reader.text("leaving")
         try reader.end("leaving")
-        let leaving = try Leaving(parsing: text, topic: state().sender().sealer.topic)
+        let keys = try state().sender()
+        let leaving = try Leaving(parsing: text, topic: keys.sealer.topic, service: keys.service)
         return try await gate.admit(since: arrival) {
             try await outbox.leave(leaving)
             return Response(status: .noContent)

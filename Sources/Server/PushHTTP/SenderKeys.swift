@@ -7,6 +7,7 @@ package struct SenderKeys: Sendable {
     let sender: SenderPrivateKey
     let sealer: Sealer
     let receipts: ReceiptReceiver
+    let service: ServiceName
     let logins: AuthenticatedTexts
     /// Challenges in transit to phones and back: the data that the server needs to check the answer, bound to the device.
     let challenges: AuthenticatedTexts
@@ -14,12 +15,13 @@ package struct SenderKeys: Sendable {
     /// - Parameters:
     ///   - sender: The sender that asks phones to prove their keys; the same as the sealer's.
     ///   - receipts: Receives receipts for pushes that this sender's keys have sealed, including those of the last week.
-    ///   - service: Distinguishes this service from others with the same sender and topic; defaults to the topic.
-    package init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, service: String? = nil) {
+    ///   - service: Distinguishes this service from others with the same topic; defaults to the topic.
+    package init(sender: SenderPrivateKey, sealer: Sealer, receipts: ReceiptReceiver, service: ServiceName? = nil) {
         self.sender = sender
         self.sealer = sealer
         self.receipts = receipts
-        let (topic, service) = (sealer.topic, service ?? sealer.topic.description)
+        let (topic, service) = (sealer.topic, service ?? ServiceName(of: sealer.topic))
+        self.service = service
         logins = AuthenticatedTexts(of: sender, for: "sealedpush/v1 logins", of: topic, service: service)
         challenges = AuthenticatedTexts(of: sender, for: "sealedpush/v1 challenge states", of: topic, service: service)
     }

@@ -1,7 +1,7 @@
 """Checks that the vectors notice when an implementation forgets a rule of the protocol.
 
 Breaks Clients/Python in one place at a time, and runs its vector tests on the broken copy. Each rule of rules.txt is a
-paragraph and what it says, followed by breaks: a file of sealed_push/protocol, the original text, and the text that
+paragraph (of another document, with its name: EnrollmentHTTP_6.1) and what it says, followed by breaks: a file of sealed_push/protocol, the original text, and the text that
 replaces it. A rule fails that has a break that no vector notices. Rules that no vector can express follow in the last
 section, each with the reason.
 
@@ -139,7 +139,7 @@ def row(number, rule, names):
     cases = [each for each in cases if each and not each.endswith("/")] or cases
     own = [each for each in cases if not each.startswith("Hybrid/")] or cases
     few = sorted(own, key=lambda each: (each.startswith("good-"), len(each), each))[:3]
-    return f"| {number} | {rule} | {', '.join(f'`{each}`' for each in few)} |\n"
+    return f"| {number.replace('_', ' ')} | {rule} | {', '.join(f'`{each}`' for each in few)} |\n"
 
 
 def main():
@@ -152,8 +152,8 @@ def main():
         for change in breaks:
             broken(*change)
     if options.check:
-        listed = re.findall(r"^\| ([0-9.]+) \| (.*?) \|", TABLE.read_text(encoding="utf-8"), re.MULTILINE)
-        if listed[: len(rules)] != [(number, rule) for number, rule, _ in rules]:
+        listed = re.findall(r"^\| ((?:\w+ )?[0-9.]+) \| (.*?) \|", TABLE.read_text(encoding="utf-8"), re.MULTILINE)
+        if listed[: len(rules)] != [(number.replace("_", " "), rule) for number, rule, _ in rules]:
             sys.exit("Tests/Vectors/Rules.md doesn't list the rules of rules.txt; run rules.py")
         return
     rules = [each for each in rules if options.only is None or each[0] == options.only]

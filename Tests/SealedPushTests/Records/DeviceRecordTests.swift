@@ -137,11 +137,11 @@ import Testing
     }
 
     @Test("Each error about a record has its own code and sentence, and contains nothing of it") func errors() throws {
-        #expect(Set(RecordError.allCases.map(\.description)).count == 13)
+        #expect(Set(RecordError.allCases.map(\.description)).count == 14)
         #expect(
             RecordError.allCases.map(\.rawValue) == [
                 "malformed", "wrong-checksum", "wrong-type", "bad-signature", "foreign-signer", "other-topic",
-                "not-yet-valid", "expired", "rolled-back", "conflicting", "unproven",
+                "other-service", "not-yet-valid", "expired", "rolled-back", "conflicting", "unproven",
                 "unsupported", "malformed-state",
             ])
         for sentence in RecordError.allCases.map(\.description) {

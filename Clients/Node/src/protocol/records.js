@@ -75,25 +75,29 @@ function check(signer, message, signature) {
   if (!holds) throw new RecordError('bad-signature')
 }
 
+const counted = (text) => Buffer.concat([Buffer.of(text.length), Buffer.from(text)])
+
 /** Returns the message that a leaving's signature covers (EnrollmentHTTP 6.1). */
-const leavingMessage = (unsigned, topic) =>
-  Buffer.concat([Buffer.from('sealedpush/v1 leaving\0'), unsigned, Buffer.of(topic.length), Buffer.from(topic)])
+const leavingMessage = (unsigned, topic) => Buffer.concat([Buffer.from('sealedpush/v1 leaving\0'), unsigned, counted(topic)])
 
 /** Returns the text of a leaving. For tests: a server doesn't sign leavings. */
-export function signLeaving(secret, counter, topic) {
+export function signLeaving(secret, counter, topic, service) {
   const number = Buffer.alloc(8)
   number.writeBigUInt64BE(BigInt(counter))
-  const unsigned = Buffer.concat([publicBytes(secret), number])
+  const unsigned = Buffer.concat([publicBytes(secret), number, counted(service)])
   return armor('pushleaving.', Buffer.concat([unsigned, sign(null, leavingMessage(unsigned, topic), secret)]))
 }
 
-/** Checks the form and the signature. The counter may be one higher than a record's. */
-export function readLeaving(text, topic) {
-  const bytes = unarmor('pushleaving.', text, 104, 104)
+/** Checks the form, the signature, and the service. The counter may be one higher than a record's. */
+export function readLeaving(text, topic, service) {
+  const bytes = unarmor('pushleaving.', text, 106, 260)
   if (bytes === null) throw new RecordError('malformed')
   const [signer, counter] = [bytes.subarray(0, 32), bytes.readBigUInt64BE(32)]
-  if (counter > HIGHEST + 1n || !isSigningKey(signer)) throw new RecordError('malformed')
-  check(signer, leavingMessage(bytes.subarray(0, 40), topic), bytes.subarray(40))
+  const name = bytes.toString('latin1', 41, bytes.length - 64)
+  const isWhole = bytes[40] === name.length && isTopic(name)
+  if (!isWhole || counter > HIGHEST + 1n || !isSigningKey(signer)) throw new RecordError('malformed')
+  check(signer, leavingMessage(bytes.subarray(0, -64), topic), bytes.subarray(-64))
+  if (name !== service) throw new RecordError('other-service')
   return { signer, counter }
 }
 

@@ -212,18 +212,26 @@ class Device:
 
 
 class Leaving:
-    """A device's signed notice that it leaves its accounts, pushleaving.... No login is needed (EnrollmentHTTP 6)."""
+    """A device's signed notice that it leaves its accounts at one service, pushleaving.... No login is needed
+    (EnrollmentHTTP 6)."""
 
-    __slots__ = ("counter", "enrollment", "topic")
+    __slots__ = ("counter", "enrollment", "service", "topic")
 
-    def __init__(self, text: str, *, topic: str) -> None:
-        """Checks the form, and the signature for the app with this bundle ID.
+    def __init__(self, text: str, *, topic: str, service: str | None = None) -> None:
+        """Checks the form, the signature for the app with this bundle ID, and the name of the service.
 
-        Raises RecordError (`malformed`, `bad-signature`), SettingError.
+        service: the name that the app uses for this server; by default, the topic. An app with a second service, such as for
+            staging, gives each a name, so that a leaving for one doesn't count at the other.
+
+        Raises RecordError (`malformed`, `bad-signature`, `other-service`), SettingError.
         """
         _check_topic(topic)
-        signer, counter = records.read_leaving(text, topic)
-        self.enrollment, self.counter, self.topic = encode(ENROLLMENT, signer), counter, topic
+        service = topic if service is None else service
+        if not isinstance(service, str) or not TOPIC.fullmatch(service):
+            raise SettingError("service")
+        signer, counter = records.read_leaving(text, topic, service)
+        self.enrollment, self.counter = encode(ENROLLMENT, signer), counter
+        self.topic, self.service = topic, service
 
     def ends(self, device: Device) -> bool:
         """Whether to delete this device, of whichever account: it has the same key, and its newest record is older."""

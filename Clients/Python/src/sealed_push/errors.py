@@ -79,6 +79,7 @@ class SettingError(SealedPushError):
     words = {
         "topic": ("not a bundle ID", "use 1 to 155 of the characters A-Z a-z 0-9 . -, such as com.example.app"),
         "other-topic": ("the topic differs from the sender's", "use one Sender for each app"),
+        "service": ("not a service's name", "use 1 to 155 of the characters A-Z a-z 0-9 . -, or None for the topic"),
         "safe-default": (
             "not a valid safe default",
             "use visible text, or a dictionary of Apple's visible texts and loc-keys with a body, in at most 1,024 bytes of JSON",
@@ -121,6 +122,10 @@ class RecordError(SealedPushError):
             "enroll the device again, but only within its account's login",
         ),
         "other-topic": ("the record is for another app", "compare the bundle IDs of the app and the server"),
+        "other-service": (
+            "the leaving is for another service of this app",
+            "compare the service's names in the app and in the server",
+        ),
         "expired": ("the record has expired", "ask the device for a new one"),
         "not-yet-valid": ("the record was created more than 26 hours ahead of this clock", "compare the two clocks"),
         "rolled-back": (

@@ -130,13 +130,15 @@ class Phone:
         self._record = records.sign_record(records.DEVICE, self._secret, *fields)
         return self._record
 
-    def leave(self) -> str:
+    def leave(self, *, service: str | None = None) -> str:
         """Leaves its accounts, as a device does at logout: destroys its keys, makes a new one, signs a record, and returns the
-        leaving, pushleaving...."""
+        leaving, pushleaving...., for the service with this name; by default, the topic."""
+        if service is not None and (not isinstance(service, str) or not TOPIC.fullmatch(service)):
+            raise SettingError("service")
         self._active.clear()
         self._retired.clear()
         self.rotate()
-        return records.sign_leaving(self._secret, self._counter, self._topic)
+        return records.sign_leaving(self._secret, self._counter, self._topic, service)
 
     def answer(self, challenge: str) -> str:
         """Returns the answer to a challenge, pushanswer....

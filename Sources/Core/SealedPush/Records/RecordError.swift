@@ -16,6 +16,8 @@ public enum RecordError: String, Error, CaseIterable, Sendable {
     case foreignSigner = "foreign-signer"
     /// For another app.
     case otherTopic = "other-topic"
+    /// A leaving for another service of the app.
+    case otherService = "other-service"
     /// Created more than 26 hours in the future.
     case notYetValid = "not-yet-valid"
     /// Past its expiry.
@@ -46,6 +48,8 @@ extension RecordError: CustomStringConvertible {
         case .badSignature: "the record is not signed by the key it names; it was altered or forged"
         case .foreignSigner: "the record is not signed by the pinned key; ask its owner which key is right"
         case .otherTopic: "the record is for another app: its topic differs"
+        case .otherService:
+            "the leaving is for another service of this app; compare the service's names in the app and the server"
         case .notYetValid: "the record was created more than 26 hours ahead of this clock; compare the two clocks"
         case .expired: "the record has expired; ask for a new one"
         case .rolledBack: "the record is older than the known one; ask for the newest"

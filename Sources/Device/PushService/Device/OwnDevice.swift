@@ -111,8 +111,8 @@ extension OwnDevice {
     }
 
     /// Makes sure that no message sent so far opens again, even if a key comes back. Returns the signed notice for the
-    /// server that this device is leaving. Source: EnrollmentHTTP 6.
-    func leaveAccount(at now: Timestamp) throws(DeviceError) -> Leaving {
+    /// service that this device is leaving. Source: EnrollmentHTTP 6.
+    func leaveAccount(of service: ServiceName? = nil, at now: Timestamp) throws(DeviceError) -> Leaving {
         let ledger = environment.folder(configuration.container).map(FileLedger.init(in:))
         // As with a first key, a message sent to the next account within this second opens.
         do { try ledger?.begin(floor: now.advanced(bySeconds: -1), asksForNewKey: false) } catch { throw .noLedger }
@@ -124,7 +124,7 @@ extension OwnDevice {
         }
         return try change(at: now) { (change) throws(KeyChangeError) in
             guard let key = try change.enrollmentKey() else { throw .raced }
-            return Leaving(counter: counter, topic: configuration.topic, signedBy: key)
+            return Leaving(counter: counter, topic: configuration.topic, service: service, signedBy: key)
         }
     }
 

@@ -74,7 +74,7 @@ extension OrderError {
         let status: Status =
             switch error {
             case .malformed, .malformedState, .wrongChecksum, .wrongType, .badSignature: .badRequest
-            case .foreignSigner, .otherTopic, .rolledBack, .conflicting, .unproven: .conflict
+            case .foreignSigner, .otherTopic, .otherService, .rolledBack, .conflicting, .unproven: .conflict
             case .expired, .notYetValid, .unsupported: .unprocessableContent
             }
         self.init(status, error.rawValue, error.description)

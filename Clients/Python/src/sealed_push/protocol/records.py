@@ -165,26 +165,34 @@ def check_record(record: Record, pinned: bytes, topic: str, known: Record | None
 # Leavings (EnrollmentHTTP 6.1)
 
 
+def _counted(text: str) -> bytes:
+    return bytes([len(text)]) + text.encode()
+
+
 def _leaving_message(unsigned: bytes, topic: str) -> bytes:
-    return b"sealedpush/v1 leaving\0" + unsigned + bytes([len(topic)]) + topic.encode()
+    return b"sealedpush/v1 leaving\0" + unsigned + _counted(topic)
 
 
-def sign_leaving(secret: bytes, counter: int, topic: str) -> str:
-    unsigned = signing_public_key(secret) + counter.to_bytes(8, "big")
+def sign_leaving(secret: bytes, counter: int, topic: str, service: str | None = None) -> str:
+    """Signs a leaving; by default, the service's name is the topic."""
+    unsigned = signing_public_key(secret) + counter.to_bytes(8, "big") + _counted(topic if service is None else service)
     signature = nacl.signing.SigningKey(secret).sign(_leaving_message(unsigned, topic)).signature
     return armor("pushleaving.", unsigned + signature)
 
 
-def read_leaving(text: Any, topic: str) -> tuple[bytes, int]:
-    """Checks the form and the signature. Returns the enrollment key and the counter, which may be one above a record's."""
-    data = unarmor("pushleaving.", text, 104, 104)
+def read_leaving(text: Any, topic: str, service: str) -> tuple[bytes, int]:
+    """Checks the form, the signature, and the service. Returns the enrollment key and the counter, which may be one above a
+    record's."""
+    data = unarmor("pushleaving.", text, 106, 260)
     if data is None:
         raise RecordError("malformed")
-    unsigned, signature = data[:40], data[40:]
-    signer, counter = unsigned[:32], int.from_bytes(unsigned[32:], "big")
-    if counter > HIGHEST + 1 or not is_signing_key(signer):
+    unsigned, signature = data[:-64], data[-64:]
+    signer, counter, name = unsigned[:32], int.from_bytes(unsigned[32:40], "big"), unsigned[41:].decode("latin-1")
+    if counter > HIGHEST + 1 or unsigned[40] != len(name) or not TOPIC.fullmatch(name) or not is_signing_key(signer):
         raise RecordError("malformed")
     _verify(signer, _leaving_message(unsigned, topic), signature)
+    if name != service:
+        raise RecordError("other-service")
     return signer, counter
 
 
