@@ -138,8 +138,9 @@ import Testing
         ] as [(String, PayloadDiagnosis.Cause?)])
     func malformed(_ text: String, _ expected: PayloadDiagnosis.Cause?) throws {
         let diagnosis = try keyring.diagnose(Array(text.utf8), for: "alice-phone", topic: topic, at: now)
-        #expect(diagnosis.refusal == .malformed && diagnosis.message == nil)
-        #expect(diagnosis.code == (diagnosis.startFault == nil ? "malformed" : "not-started"))
+        let refusal = expected == .envelope(.unknownSuite(0xff)) ? OpenError.unknownSuite : .malformed
+        #expect(diagnosis.refusal == refusal && diagnosis.message == nil)
+        #expect(diagnosis.code == (diagnosis.startFault == nil ? refusal.rawValue : "not-started"))
         #expect(expected.map { diagnosis.cause == $0 } ?? isNotJSON(diagnosis) && diagnosis.envelope == nil)
         #expect(!"\(diagnosis)".contains("\u{1b}") && !"\(diagnosis)".contains("\u{202e}"))
         check(diagnosis)

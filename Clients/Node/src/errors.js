@@ -102,8 +102,8 @@ const words = {
   },
   OpenError: Object.fromEntries(
     [
-      'malformed', 'unknown-recipient', 'unknown-sender', 'anonymous-not-allowed', 'rejected', 'malformed-content', 'topic',
-      'key-retired', 'clock', 'too-old', 'expired', 'replayed',
+      'malformed', 'unknown-suite', 'unknown-recipient', 'unknown-sender', 'anonymous-not-allowed', 'rejected', 'malformed-content',
+      'topic', 'key-retired', 'clock', 'too-old', 'expired', 'replayed',
     ].map((code) => [code, [`the push doesn't open (${code})`, 'see Docs/Specification.md, section 6']]),
   ),
 }

@@ -192,7 +192,7 @@ describe('Sender', () => {
     for (let bit = 0; bit < envelope.length * 8; bit += 1) {
       envelope[bit >> 3] ^= 1 << (bit & 7)
       const code = codeOf(() => phone.open({ 'custom-encrypted-message': envelope.toString('base64url') }))
-      assert.ok(['malformed', 'unknown-recipient', 'unknown-sender', 'rejected'].includes(code), `bit ${bit}: ${code}`)
+      assert.ok(['malformed', 'unknown-suite', 'unknown-recipient', 'unknown-sender', 'rejected'].includes(code), `bit ${bit}: ${code}`)
       envelope[bit >> 3] ^= 1 << (bit & 7)
     }
   })

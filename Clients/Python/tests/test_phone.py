@@ -88,7 +88,7 @@ class Phones(unittest.TestCase):
                     with self.assertRaises(OpenError, msg=f"byte {index}") as raised:
                         phone.open({envelope.FIELD: encode_base64(wrong)})
                     codes.add(raised.exception.code)
-            expected = {"malformed", "unknown-recipient", "unknown-sender", "rejected", "anonymous-not-allowed"}
+            expected = {"malformed", "unknown-suite", "unknown-recipient", "unknown-sender", "rejected", "anonymous-not-allowed"}
             self.assertLessEqual(codes, expected)
             for index in range(len(payload)):
                 with self.assertRaises(OpenError, msg=f"cut at {index}"):

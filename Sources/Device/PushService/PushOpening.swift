@@ -34,10 +34,9 @@ struct PushOpening: Sendable {
         let end = SystemLog.beginOpening()
         defer { end() }
         let now = now()
-        let envelope = field.flatMap { try? Envelope(parsing: $0) }
         do throws(OpenError) {
             let (opened, answer) = try open(
-                envelope, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now, if: \.isForNotification)
+                field, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now, if: \.isForNotification)
             guard let answer else { throw .malformedContent }
             let isRepeat = answer == .repeated
             if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat) }
@@ -47,19 +46,18 @@ struct PushOpening: Sendable {
         }
     }
 
-    /// Performs steps 2 to 6, and writes the log line.
+    /// Performs steps 1 to 6, and writes the log line.
     ///
     /// - Parameter isWanted: Whether this content belongs in the kind of push that it came in. Asked before anything is
     ///   recorded: a carrier can move an envelope into the other kind, where it must not be used up. ContentParts 21.3.
     /// - Returns: The content and the ledger's answer; no answer if the content isn't wanted.
     private func open(
-        _ envelope: Envelope?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime,
+        _ field: String?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime,
         at now: Timestamp, if isWanted: (Content) -> Bool
     ) throws(OpenError) -> (OpenedContent, LedgerAnswer?) {
         var candidates: Opener.Candidates?
         do throws(OpenError) {
-            guard let envelope else { throw .malformed }
-            let found = try opener.candidates(for: envelope, at: now)
+            let found = try opener.candidates(for: Envelope(field: field), at: now)
             candidates = found
             let opened = try opener.open(found, at: now)
             let answer =
@@ -79,7 +77,7 @@ struct PushOpening: Sendable {
     /// Performs the same steps for the app, on a notification's envelope that was kept.
     func open(field: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
         let (opened, answer) = try open(
-            try? Envelope(parsing: field), requestIdentifier: requestIdentifier, at: now(), if: \.isForNotification)
+            field, requestIdentifier: requestIdentifier, at: now(), if: \.isForNotification)
         guard let answer else { throw .malformedContent }
         if answer == .first { markKey(of: opened) }
         return opened
@@ -88,7 +86,7 @@ struct PushOpening: Sendable {
     /// Performs the same steps for the app, on a background push's envelope. Returns nil if it belongs in a notification.
     func openWithdrawal(field: String) throws(OpenError) -> (content: OpenedContent, isRepeat: Bool)? {
         let (opened, answer) = try open(
-            try? Envelope(parsing: field), requestIdentifier: "withdrawal", at: now(), if: \.isBackground)
+            field, requestIdentifier: "withdrawal", at: now(), if: \.isBackground)
         guard let answer else { return nil }
         if answer == .first { markKey(of: opened) }
         return (opened, answer != .first)

@@ -177,7 +177,7 @@ private struct PayloadWalk {
             let field: String
             (field, members) = try Self.field(in: payload)
             do throws(EnvelopeError) { envelope = try Envelope(parsing: field) } catch {
-                return diagnosis(.malformed, .envelope(error), members)
+                return diagnosis(OpenError(error), .envelope(error), members)
             }
         } catch { return diagnosis(.malformed, .field(error)) }
         let opener = opener(topic: topic, trusting: trusted)

@@ -61,8 +61,9 @@ def signed(data):
 def write_bodies():
     taken("taken", "A message that was shown, and nothing that failed before it.")
     taken("taken-counts", "Five pushes did not open before it.", counts={2: 3, 7: 1, 16: 1})
-    taken("taken-full-counts", "Every count as high as it goes.", counts={index: 65535 for index in range(1, 17)})
-    taken("taken-later-reasons", "Counts of reasons that a later version knows.", counts={1: 1, 17: 2, 25: 3})
+    taken("taken-full-counts", "Every count as high as it goes.", counts={index: 65535 for index in range(1, 18)})
+    taken("taken-later-reasons", "Counts of reasons that a later version knows.", counts={1: 1, 18: 2, 25: 3})
+    taken("taken-last-known-reason", "A suite that the device does not know.", counts={17: 4})
     taken("taken-slow", "So slow that the milliseconds do not fit.", elapsed=0xFFFFFFFF)
     taken("taken-at-once", "In no time.", elapsed=0)
     taken("taken-oldest", "Made seven days ago, to the second.", created=NOW - 604800)

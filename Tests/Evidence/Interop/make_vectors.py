@@ -234,7 +234,8 @@ def bad(
 
 
 CODES = (
-    "malformed", "unknown-recipient", "unknown-sender", "anonymous-not-allowed", "rejected", "malformed-content",
+    "malformed", "unknown-suite",
+    "unknown-recipient", "unknown-sender", "anonymous-not-allowed", "rejected", "malformed-content",
     "topic", "clock", "too-old", "expired",
 )  # fmt: skip
 
@@ -643,11 +644,19 @@ def make_malformed():
     envelope = seal("malformed-suite", without_padding(BASE))
     for suite in (0x00, 0x04, 0x81, 0xFF):
         bad(
-            f"malformed-suite-{suite:02x}",
+            f"unknown-suite-{suite:02x}",
             f"An unknown suite byte, 0x{suite:02x}.",
             bytes([suite]) + envelope[1:],
             allow_anonymous=True,
         )
+    bad("unknown-suite-alone", "Nothing but an unknown suite byte.", b"\x04")
+    low = bytes([0x04]) + envelope[1:9] + bytes(32) + envelope[41:]
+    bad("unknown-suite-enc-zero", "Nothing after an unknown suite byte is checked, such as enc.", low)
+    longest = bytes([0x04]) + seal("unknown-suite-longest", pad(to_json(BASE), "full", 3003))[1:]
+    bad("unknown-suite-longest", "An unknown suite byte in a field of 4,096 characters.", longest)
+    bad("malformed-too-long-unknown-suite", "A field of 4,098 characters: the suite doesn't matter.", longest + b"\0")
+    field = encode_base64(bytes([0x04]) + envelope[1:])
+    bad("malformed-padded-unknown-suite", "A padded field: the suite doesn't matter.", field=field + "=" * (-len(field) % 4 or 4))
     bad("malformed-suite-alone", "Nothing but the suite byte.", envelope[:1])
     bad("malformed-suite-alone-anonymous", "Nothing but the suite byte.", b"\x02", allow_anonymous=True)
     bad("malformed-header-alone", "A header with nothing after it.", envelope[:53])

@@ -101,7 +101,7 @@ import Glibc
         add()
         #expect(try counts() == [[.malformed: 65_535]])
         // Bytes that don't stand for a reason count as none.
-        try Data([0, 17, 200, 255, 2]).write(to: queue.folder.appending(path: "failures"))
+        try Data([0, 18, 200, 255, 2]).write(to: queue.folder.appending(path: "failures"))
         add(receipt(after: 1))
         #expect(try counts()[1] == [.unknownRecipient: 1])
     }

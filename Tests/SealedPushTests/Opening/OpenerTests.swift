@@ -62,7 +62,7 @@ import Testing
     @Test("An opener's refusals have stable codes") func codes() {
         #expect(
             OpenError.allCases.map(\.description) == [
-                "malformed", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender",
+                "malformed", "unknown-suite", "unknown-recipient", "locked", "keys-unavailable", "unknown-sender",
                 "anonymous-not-allowed",
                 "rejected", "malformed-content", "topic", "key-retired", "clock", "too-old", "expired", "replayed",
                 "ledger-unavailable",

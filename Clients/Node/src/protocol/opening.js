@@ -49,8 +49,10 @@ export function fieldOf(payload) {
 /** Opens a field's text. Returns the content, the envelope, and the identity and the sender that opened it. */
 export function openField(text, { identities, senders, topic, now, allowAnonymous = false }) {
   const envelope = decodeBase64(text)
-  const suite = envelope?.[0]
-  if (!(suite in OVERHEADS) || envelope.length <= OVERHEADS[suite]) throw new OpenError('malformed')
+  if (envelope === null) throw new OpenError('malformed')
+  const suite = envelope[0]
+  if (!(suite in OVERHEADS)) throw new OpenError('unknown-suite')
+  if (envelope.length <= OVERHEADS[suite]) throw new OpenError('malformed')
   const isAnonymous = suite === ANONYMOUS
   if (!isAnonymous && !isPublicKey(envelope.subarray(9, 41))) throw new OpenError('malformed')
   const { plaintext, ...opened } = openEnvelope(envelope, { identities, senders, topic, allowAnonymous }, OpenError)

@@ -221,7 +221,7 @@ class OpenError(SealedPushError):
     words = {
         code: (f"the push doesn't open ({code})", "see Docs/Specification.md, section 6")
         for code in (
-            "malformed unknown-recipient unknown-sender anonymous-not-allowed rejected malformed-content topic key-retired "
+            "malformed unknown-suite unknown-recipient unknown-sender anonymous-not-allowed rejected malformed-content topic key-retired "
             "clock too-old expired replayed"
         ).split()
     }

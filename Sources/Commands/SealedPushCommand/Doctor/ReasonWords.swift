@@ -30,6 +30,9 @@ extension OpenError {
                 hint:
                     "pushes without an envelope reach the app; another server of yours, or a delivery service, sends them"
             )
+        case .unknownSuite:
+            ReasonWords(
+                hint: "a server seals with a suite that these devices' apps don't know yet; update the apps first")
         case .unknownRecipient:
             ReasonWords(
                 hint:

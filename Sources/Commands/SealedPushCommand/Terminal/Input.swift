@@ -19,8 +19,8 @@ enum Input {
             else { throw CommandFailure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"") }
             text = field
         }
-        do { return (try Envelope(parsing: text), members.map { ($0, trimmed.count) }) } catch {
-            throw CommandFailure.input("malformed: \(error)")
+        do throws(EnvelopeError) { return (try Envelope(parsing: text), members.map { ($0, trimmed.count) }) } catch {
+            throw CommandFailure.input("\(OpenError(error)): \(error)")
         }
     }
 

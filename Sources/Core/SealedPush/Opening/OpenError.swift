@@ -7,6 +7,8 @@
 public enum OpenError: String, Error, CaseIterable, Sendable {
     /// The field is missing, isn't base64url, or isn't an envelope.
     case malformed
+    /// Sealed by a newer version: this one doesn't know the suite.
+    case unknownSuite = "unknown-suite"
     /// None of the device's keys matches the envelope's recipient hint.
     case unknownRecipient = "unknown-recipient"
     /// The device hasn't been unlocked since it started, so its keys can't be read.
@@ -100,6 +102,7 @@ extension OpenError {
     package var facts: Facts {
         switch self {
         case .malformed: Facts(1, .envelope, .carrier)
+        case .unknownSuite: Facts(17, .envelope, .server)
         case .unknownRecipient: Facts(2, .recipient, .server)
         case .locked: Facts(3, .recipient, .nobody)
         case .keysUnavailable: Facts(4, .recipient, .app)
@@ -116,6 +119,10 @@ extension OpenError {
         case .ledgerUnavailable: Facts(15, .ledger, .app)
         case .outOfTime: Facts(16, nil, .app)
         }
+    }
+
+    package init(_ error: EnvelopeError) {
+        if case .unknownSuite = error { self = .unknownSuite } else { self = .malformed }
     }
 
     package init?(receiptNumber: UInt8) {

@@ -53,7 +53,7 @@ public struct Opener: Sendable {
 
     /// Opens one envelope. Doesn't detect repeats, which is the ledger's job: an opener accepts the same envelope again.
     ///
-    /// - Throws: Any ``OpenError`` but `malformed`, `replayed`, `ledgerUnavailable`, and `outOfTime`, which involve a payload's
+    /// - Throws: Any ``OpenError`` but `malformed`, `unknownSuite`, `replayed`, `ledgerUnavailable`, and `outOfTime`, which involve a payload's
     ///   field, a ledger, or a time limit.
     public func open(_ envelope: Envelope, at now: Timestamp) throws(OpenError) -> OpenedContent {
         try open(candidates(for: envelope, at: now), at: now)
@@ -161,6 +161,14 @@ extension Opener {
         return OpenedContent(
             content: content, id: id, topic: topic, sent: sent, sender: sender, recipient: key.identity.recipient,
             ledgerKey: envelope.ledgerKey(recipient: key.identity.recipient, sender: sender))
+    }
+}
+
+extension Envelope {
+    /// Performs step 1 on the payload's field, nil if it isn't a string.
+    package init(field: String?) throws(OpenError) {
+        guard let field else { throw .malformed }
+        do throws(EnvelopeError) { try self.init(parsing: field) } catch { throw OpenError(error) }
     }
 }
 

@@ -44,9 +44,13 @@ def open_field(
 ) -> Opened:
     """Opens a field's text. `retired` maps retired identities to their retirement times (13.3). Raises OpenError."""
     envelope = decode_base64(text)
-    if envelope is None or envelope[0] not in OVERHEAD or len(envelope) <= OVERHEAD[envelope[0]]:
+    if envelope is None:
         raise OpenError("malformed")
     suite = envelope[0]
+    if suite not in OVERHEAD:
+        raise OpenError("unknown-suite")
+    if len(envelope) <= OVERHEAD[suite]:
+        raise OpenError("malformed")
     if suite != ANONYMOUS and not is_public_key(envelope[9:41]):
         raise OpenError("malformed")
     found = [each for each in identities if matches(envelope, recipient_of(each))]

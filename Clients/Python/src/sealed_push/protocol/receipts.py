@@ -15,7 +15,7 @@ LENGTH = 128
 MAC = 32
 REASONS = (
     "malformed unknown-recipient locked keys-unavailable unknown-sender anonymous-not-allowed rejected malformed-content "
-    "topic key-retired clock too-old expired replayed ledger-unavailable out-of-time"
+    "topic key-retired clock too-old expired replayed ledger-unavailable out-of-time unknown-suite"
 ).split()
 COUNTS = 25
 LATEST = 253402300799
