@@ -186,11 +186,11 @@ struct Fixture {
     }
 
     func configuration(
-        keys: (any SecretItems)? = nil, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false,
-        stages: [any ServiceStage] = []
+        keys: (any SecretItems)? = nil, trusting senders: [SenderPublicKey]? = nil, allowsAnonymous: Bool = false,
+        receivesPlainPushes: Bool = false, stages: [any ServiceStage] = []
     ) -> ServiceConfiguration {
         ServiceConfiguration(
-            topic: Self.topic, keys: .items(keys ?? self.keys), trusting: [sender.sender],
+            topic: Self.topic, keys: .items(keys ?? self.keys), trusting: senders ?? [sender.sender],
             safeDefault: SafeDefault(title: "App", body: "local default"), container: .folder(folder.url),
             allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes, stages: stages)
     }

@@ -80,7 +80,9 @@ import UserNotifications
         // A message sent after the withdrawal stays.
         #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 1)
         try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later))
-        // A message sent in the same second stays, too.
+        // A message sent in the same second stays, too, unless it's named.
+        #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 0)
+        try await app.withdraw(envelope: try seal(.thread("nina", and: first), badge: 0, sent: later))
         #expect(list == ["later", "other", "failed", "anonymous"] && center.takeChanges().badge == 0)
         try await app.withdraw(envelope: try seal(.thread("nina"), badge: 0, sent: later.advanced(bySeconds: 1)))
         #expect(list == ["other", "failed", "anonymous"] && center.takeChanges().badge == 0)
@@ -89,6 +91,71 @@ import UserNotifications
         var message = Content(body: "b")
         message.badgeIncrement = 1
         #expect(await fixture.show(try fixture.seal(message), by: app, environment: environment).badge == 5)
+    }
+
+    @Test("A thread's withdrawal also removes the message that it names, whenever that was sent") func named()
+        async throws
+    {
+        let (now, read) = (fixture.now, MessageID.random())
+        for (name, thread, sent, id) in [
+            ("earlier", "nina", now.advanced(bySeconds: -1), MessageID.random()), ("read", "nina", now, read),
+            ("unread", "nina", now, MessageID.random()), ("other", "omar", now, MessageID.random()),
+        ] {
+            var content = Content(body: name)
+            (content.threadID, content.sent, content.id) = (thread, sent, id)
+            await show(try fixture.seal(content), as: name)
+        }
+        try await app.withdraw(envelope: try seal(.thread("nina", and: read), sent: now))
+        #expect(list == ["unread", "other"])
+    }
+
+    @Test("Another trusted sender withdraws what a former sender sent, and no one withdraws for a trusted one")
+    func rotation() async throws {
+        let (old, other) = (SenderPrivateKey(), SenderPrivateKey())
+        func app(trusting senders: [SenderPrivateKey]) -> ServiceConfiguration {
+            var app = fixture.configuration(trusting: senders.map(\.sender))
+            app.environment = environment
+            return app
+        }
+        func seal(_ content: Content, from sender: SenderPrivateKey) throws -> String {
+            try Sealer(sender: sender, topic: Fixture.topic, safeDefault: "wire default")
+                .seal(content, toUnverified: fixture.phone.recipient).envelope.text
+        }
+        func show(_ name: String, from sender: SenderPrivateKey, id: MessageID = .random()) async throws {
+            var content = Content(body: name)
+            (content.threadID, content.sent, content.id) = ("nina", fixture.now, id)
+            let all = app(trusting: [old, other])
+            let shown = await fixture.show(
+                try seal(content, from: sender), identifier: name, by: all, environment: environment)
+            let request = UNNotificationRequest(identifier: name, content: shown, trigger: nil)
+            center.deliver(UNNotification(request: request, date: .now))
+        }
+        func withdraw(
+            _ target: Content.Withdrawal.Target, from sender: SenderPrivateKey, trusting: [SenderPrivateKey]
+        ) async throws {
+            var content = Content(withdrawing: target)
+            content.sent = fixture.now.advanced(bySeconds: 1)
+            try await app(trusting: trusting).withdraw(envelope: try seal(content, from: sender))
+        }
+        let first = MessageID.random()
+        try await show("first", from: old, id: first)
+        try await show("second", from: old)
+        try await show("third", from: other)
+        #expect(list == ["first", "second", "third"])
+        // Both are trusted: each withdraws only its own.
+        try await withdraw(.message(first), from: other, trusting: [old, other])
+        #expect(list == ["first", "second", "third"])
+        // The thief of a key that is no longer trusted gains nothing.
+        await #expect(throws: OpenError.unknownSender) {
+            try await withdraw(.thread("nina"), from: old, trusting: [other])
+        }
+        #expect(list == ["first", "second", "third"])
+        let newest = SenderPrivateKey()
+        try await withdraw(.message(first), from: newest, trusting: [newest, other])
+        #expect(list == ["second", "third"])
+        // What is from a sender that is still trusted stays.
+        try await withdraw(.thread("nina"), from: newest, trusting: [newest, other])
+        #expect(list == ["third"])
     }
 
     @Test("A withdrawal's thread is compared by its bytes") func equivalentThreads() async throws {

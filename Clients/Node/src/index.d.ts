@@ -63,7 +63,7 @@ export interface Withdrawal {
   'collapse-id'?: string
   badge?: number
   data?: unknown
-  withdraw: { message: string; filtered?: boolean } | { thread: string; filtered?: boolean }
+  withdraw: { message: string; thread?: string; filtered?: boolean } | { thread: string; message?: string; filtered?: boolean }
 }
 
 export interface SealOptions {

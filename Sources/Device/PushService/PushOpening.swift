@@ -92,6 +92,9 @@ struct PushOpening: Sendable {
         return (opened, answer != .first)
     }
 
+    /// Returns the senders that are trusted now, or nil if that can't be read.
+    func trustedSenders() -> [SenderPublicKey]? { try? opener.trustedSenders(at: now()) }
+
     func presentOutOfTime() -> Presentation { .safeDefault(configuration.safeDefault, reason: .outOfTime) }
 
     func logOutOfTime() { writeLog(.outOfTime, nil, nil, at: now()) }

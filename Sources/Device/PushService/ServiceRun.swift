@@ -90,8 +90,9 @@ final class ServiceRun: Sendable {
                 stages: stages, context: context, handover: handover, opening: opening, scratch: scratch)
             improve = { await run.run() }
         case .withdrawal(let opened, let isRepeat):
-            improve = { [context, badge] in
-                await opened.withdraw(from: context.environment.center(), badge, isRepeat: isRepeat)
+            improve = { [context, badge, opening] in
+                await opened.withdraw(
+                    from: context.environment.center(), badge, isRepeat: isRepeat, trusting: opening.trustedSenders())
             }
         default: return complete()
         }

@@ -538,6 +538,8 @@ def make_good_extras():
     good("badge-add-out-of-range", "More than the badge can grow by.", with_content(badge_add=100))
     good("withdraw-message", "A message to remove; there is no alert.", withdrawing({"message": MESSAGE_ID}))
     good("withdraw-thread", "A thread to remove, and the badge.", withdrawing({"thread": "nina"}, badge=2))
+    both = {"message": MESSAGE_ID, "thread": "nina"}
+    good("withdraw-both", "A thread to remove, and its newest message that was read.", withdrawing(both))
     good(
         "withdraw-filtered",
         "In an ordinary push; a receiver ignores the alert.",
@@ -1208,7 +1210,8 @@ VALUES = {
 def make_refused_withdrawals():
     for name, sentence, withdraw in (
         ("nothing", "Neither a message nor a thread.", {}),
-        ("both", "A message and a thread.", {"message": MESSAGE_ID, "thread": "nina"}),
+        ("both-message", "A thread, but no message ID.", {"message": MESSAGE_ID.upper(), "thread": "nina"}),
+        ("both-thread", "A message, but an empty thread.", {"message": MESSAGE_ID, "thread": ""}),
         ("message", "No message ID.", {"message": MESSAGE_ID.upper()}),
         ("thread", "An empty thread.", {"thread": ""}),
         ("filtered", "No boolean.", {"thread": "nina", "filtered": 1}),

@@ -9,7 +9,7 @@ const DEEPEST = 16
 const LONGEST_NAME = 256
 const WRONG = 'has the wrong type or is out of range'
 const ALERT = 'must be an object with at least one visible text, such as { title: "Nina", body: "Lunch at one?" }'
-const WITHDRAW = 'must name a "message" or a "thread", but not both'
+const WITHDRAW = 'must name a "message", a "thread", or both'
 const BESIDE = 'has no effect in a withdrawal; leave it out'
 const PAST = `is in the past; give ${MOMENT}`
 const NO_TIME = `is not a time; give ${MOMENT}`
@@ -247,7 +247,7 @@ const WITHDRAW_RULES = {
   filtered: (value) => typeof value === 'boolean',
 }
 
-const isWithdrawal = (value) => isObject(value) && 'message' in value !== 'thread' in value
+const isWithdrawal = (value) => isObject(value) && ('message' in value || 'thread' in value)
 
 /** The members that a withdrawal may have (21.2). */
 const WITHDRAWAL = ['id', 'topic', 'sent', 'expires', 'collapse-id', 'badge', 'data', 'withdraw']

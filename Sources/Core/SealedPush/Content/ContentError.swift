@@ -32,7 +32,7 @@ extension ContentError: CustomStringConvertible {
             "the content's \"\(key)\" must be an https URL that every device can fetch, without a user or password"
         case .invalid(let key) where ["expires", "sent"].contains(key):
             "the content's \"\(key)\" must be \(Content.momentRule)"
-        case .invalid("withdraw"): "the content's \"withdraw\" must name a \"message\" or a \"thread\", but not both"
+        case .invalid("withdraw"): "the content's \"withdraw\" must name a \"message\", a \"thread\", or both"
         case .invalid(let key) where key.hasSuffix(".image-data"):
             "the content's \"\(key)\" must be a picture of 1 to 2048 bytes in base64url, without padding"
         case .invalid(let key): "the content's \"\(key)\" has the wrong type or is out of range"

@@ -1,8 +1,8 @@
 extension Content {
     /// Removes notifications that a person has read elsewhere. Such content has no text and isn't shown.
     ///
-    /// It removes only the same sender's notifications, and, in a thread, only those sent earlier. A notification that
-    /// arrives later is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: ContentParts 21.
+    /// It removes only the notifications of its own sender, and of senders that the device no longer trusts. A notification
+    /// that arrives later is shown. Sealing refuses an anonymous withdrawal, and so do devices. Source: ContentParts 21.
     public struct Withdrawal: Hashable, Sendable {
         /// The notifications to remove.
         public var target: Target
@@ -20,8 +20,9 @@ extension Content {
         public enum Target: Hashable, Sendable {
             /// The notification of one message.
             case message(MessageID)
-            /// All notifications with this ``Content/threadID``, which isn't empty.
-            case thread(String)
+            /// The notifications with this ``Content/threadID``, which isn't empty, that were sent in an earlier second than
+            /// the withdrawal, and that of one message, whenever it was sent: name the newest that was read.
+            case thread(String, and: MessageID? = nil)
         }
     }
 
@@ -60,8 +61,8 @@ extension Content.Withdrawal {
         }
         switch (message, thread) {
         case (let message?, nil): target = .message(message)
-        case (nil, let thread?): target = .thread(thread)
-        default: throw .invalid(path)
+        case (let message, let thread?): target = .thread(thread, and: message)
+        case (nil, nil): throw .invalid(path)
         }
     }
 
@@ -69,7 +70,8 @@ extension Content.Withdrawal {
         var members: [String: JSONValue] =
             switch target {
             case .message(let id): ["message": .string(id.description)]
-            case .thread(let thread): ["thread": .string(thread)]
+            case .thread(let thread, nil): ["thread": .string(thread)]
+            case .thread(let thread, let id?): ["thread": .string(thread), "message": .string(id.description)]
             }
         if isFiltered { members["filtered"] = true }
         return .object(members)

@@ -73,7 +73,7 @@ public struct Opener: Sendable {
         let keys = try identities(for: envelope)
         var pairs = keys.map { (key: $0, sender: SenderPublicKey?.none) }
         if envelope.suite.isAuthenticated {
-            let senders = try self.senders(at: now)
+            let senders = try trustedSenders(at: now)
             pairs = keys.flatMap { key in
                 senders.filter { envelope.matches($0, sealingTo: key.identity.recipient) }.map { (key, $0) }
             }
@@ -114,7 +114,7 @@ public struct Opener: Sendable {
     }
 
     /// Returns the senders that step 3 searches.
-    private func senders(at now: Timestamp) throws(OpenError) -> [SenderPublicKey] {
+    package func trustedSenders(at now: Timestamp) throws(OpenError) -> [SenderPublicKey] {
         // Without an authority, the store isn't asked for a sender set.
         guard !trusted.authorities.isEmpty else { return trusted.senders }
         let set: SenderSet?

@@ -19,24 +19,33 @@ extension ServiceConfiguration {
         let opening = PushOpening(self, environment: environment)
         guard let (opened, isRepeat) = try opening.openWithdrawal(field: envelope) else { return nil }
         let count = environment.folder(container).map(BadgeCount.init(in:))
-        await opened.withdraw(from: environment.center(), count, isRepeat: isRepeat)
+        await opened.withdraw(
+            from: environment.center(), count, isRepeat: isRepeat, trusting: opening.trustedSenders())
         return opened
     }
 }
 
 extension OpenedContent {
     /// ContentParts 21.5: removes the notifications that a withdrawal names, and sets its badge.
-    func withdraw(from center: UNUserNotificationCenter, _ count: BadgeCount?, isRepeat: Bool) async {
+    ///
+    /// - Parameter trusted: The senders that are trusted now; nil if that can't be read, so that only the withdrawal's own
+    ///   sender counts.
+    func withdraw(
+        from center: UNUserNotificationCenter, _ count: BadgeCount?, isRepeat: Bool,
+        trusting trusted: [SenderPublicKey]?
+    ) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in
             let content = notification.request.content
             guard let shown = SealedNotification(userInfo: content.userInfo), let sent = shown.sent,
-                shown.sender == sender
+                let message = shown.id,
+                let from = shown.sender, from == sender || trusted?.contains(from) == false
             else { return false }
             return switch withdrawal.target {
-            case .message(let id): shown.id == id
+            case .message(let id): message == id
             // Times are whole seconds, so a notification from the same second may be newer.
-            case .thread(let thread): content.threadIdentifier.hasBytes(of: thread) && sent < self.sent
+            case .thread(let thread, let id):
+                message == id || content.threadIdentifier.hasBytes(of: thread) && sent < self.sent
             }
         }
         if !withdrawn.isEmpty {

@@ -266,12 +266,12 @@ final class Oracle: @unchecked Sendable {
         case .success(let content?):
             world.log("phone \(phone.number) withdrew", of: message.number)
             opened[phone.number, default: []].insert(message.number)
-            guard case .thread(let thread) = content.content.withdrawal?.target else { return }
+            guard case .thread(let thread, _) = content.content.withdrawal?.target else { return }
             let left = phone.center.notifications.filter { notification in
                 guard let sealed = SealedNotification(userInfo: notification.request.content.userInfo) else {
                     return false
                 }
-                // ContentParts 21.5: only the same sender's.
+                // ContentParts 21.5: at least the same sender's.
                 return sealed.sender == content.sender && notification.request.content.threadIdentifier == thread
                     && (sealed.sent ?? content.sent) < content.sent
             }

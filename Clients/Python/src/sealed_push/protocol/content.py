@@ -28,7 +28,7 @@ ALERT = 'must be an object with at least one visible text, such as {"title": "Ni
 NO_TIME = f"is not a time; give {MOMENT}"
 # The reasons of members that break their rules; the others have `WRONG`.
 REASONS = {"alert": ALERT, "sent": NO_TIME, "expires": NO_TIME}
-WITHDRAW = 'must name a "message" or a "thread", but not both'
+WITHDRAW = 'must name a "message", a "thread", or both'
 BESIDE = "has no effect in a withdrawal; leave it out"
 ADDRESS = "must be an https URL that every device can fetch, without a user or password"
 PAST = f"is in the past; give {MOMENT}"
@@ -293,7 +293,7 @@ def is_background(content: Mapping[str, Any]) -> bool:
 
 def is_withdrawal(value: Any) -> bool:
     """Whether a value is a withdrawal (21.1)."""
-    if not isinstance(value, dict) or ("message" in value) == ("thread" in value):
+    if not isinstance(value, dict) or ("message" not in value and "thread" not in value):
         return False
     return all(key not in value or rule(value[key]) for key, rule in WITHDRAW_RULES.items())
 
