@@ -193,6 +193,52 @@ struct PhoneTests {
         }
     }
 
+    @Test("a phone ignores members of a response that it doesn't know, at any depth") func laterServer() async throws {
+        try await RunningServer.with { server in
+            let phone = try server.phone("phone", fetcher: LaterServer())
+            let update = try await server.update(phone, as: "alice")
+            #expect(update.isRegistered && update.problems.isEmpty && update.senderSet != nil)
+            try await server.client("alice").sendTest(to: phone)
+            let early = try await server.update(phone, as: "bob")
+            #expect(early.problems.map(\.error) == [.refused(status: 409, code: "enrolled-elsewhere")])
+            try await server.client("alice").unregister(phone)
+            #expect(try await server.outbox.devices(of: "alice").isEmpty)
+        }
+    }
+
+    /// A network that adds unknown members to each object of each response in JSON, as a later server may.
+    private struct LaterServer: Fetching {
+        private let fetcher = CurlFetching(patience: .seconds(600))
+
+        func exempts(_ host: NetworkHost) -> Bool { fetcher.exempts(host) }
+        var patience: Duration { fetcher.patience }
+
+        func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
+            let collected = Locked<[UInt8]>([])
+            var inner = request
+            inner.take = { (bytes) throws(MediaError) in collected.withLock { $0 += bytes } }
+            let answer = try await fetcher.fetch(inner)
+            let bytes = collected.withLock { $0 }
+            let later =
+                (try? JSONSerialization.jsonObject(with: Data(bytes)))
+                .flatMap { try? JSONSerialization.data(withJSONObject: Self.later($0)) }
+            var refusal: MediaError?
+            Array(later ?? Data(bytes)).withUnsafeBytes { bytes in
+                guard !bytes.isEmpty else { return }
+                do throws(MediaError) { try request.take(bytes) } catch { refusal = error }
+            }
+            if let refusal { throw refusal }
+            return answer
+        }
+
+        private static func later(_ value: Any) -> Any {
+            if let values = value as? [Any] { return values.map(later) }
+            guard var members = (value as? [String: Any])?.mapValues(later) else { return value }
+            (members["later"], members["x-later"]) = ([["deeper": NSNull()]], 1)
+            return members
+        }
+    }
+
     @Test("a phone that leaves another service stays here, unless its login removes it") func otherService()
         async throws
     {
