@@ -172,6 +172,12 @@ claim("run-remove-own", "another trusted sender removes its own message", "withd
       "runs")
 claim("run-clear-own", "and its own thread", "withdrawals", [], f"cleared(other,{Z},forged,noon)", "runs")
 claim("badge-insider", "any trusted sender sets the badge", "withdrawals", [], "badge(other,forged)", "attack")
+claim("run-remove-former", "a trusted sender removes what a former one sent", "former-senders", [],
+      "removed(kdf(f,scalar),stays)", "runs")
+pair_of_claims("withdraw-former", "a former sender's thief withdraws nothing", "former-senders", [],
+               "withdraws(kdf(f,scalar),stays)", "run-remove-former", ["trusts-former"], "a device still trusts the former sender")
+pair_of_claims("withdraw-second", "no one removes what another trusted sender sent", "former-senders", [],
+               f"removed({S},stays)", "run-remove-former", ["any-former"], "a device doesn't ask whether that sender is trusted")
 claim("withdraw-thief", "a seed's thief removes any message", "withdrawals", ["leak-seed"],
       f"removed(app,{S},stays)", "attack")
 
@@ -290,6 +296,9 @@ for name, text, goal, run, twin, twin_text in (
         ("leaving-as-record", "a leaving enrolls no phone", "enrolled(A,eb,X)", "run-enroll-again", "any-record-label",
          "a server takes it for a record")):
     pair_of_claims(name, text, "leavings", [], goal, run, [twin], twin_text)
+claim("run-leave-here", "a phone leaves this service", "leavings-service", [], "gone(eb)", "runs")
+pair_of_claims("leave-service", "a leaving for another service removes no phone", "leavings-service", [], "gone(ec)",
+               "run-leave-here", ["any-leaving-service"], "a server ignores the service")
 claim("leave/old-leaving", "a server ignores a leaving's counter", "leavings", ["old-leaving"], "gone(ea)", "attack")
 claim("leave/any-leaving-label", "a server takes a record for a leaving", "leavings", ["any-leaving-label"], "gone(ea)", "attack")
 

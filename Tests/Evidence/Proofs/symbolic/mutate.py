@@ -87,6 +87,19 @@ UNNOTICED: dict[str, str] = {
     "leave-other: other changed in att(sign(ec,pair(leaving,pair(three,changed))))": "any other topic does",
     "forget: leaving free in att(sign(Y,pair(NEW,pair(C,app))))": "leave/any-leaving-label has it",
     "withdrawal: T free in trusts(NEW,S)": "this world's senders are trusted in every app",
+    "leave-there: there changed in att(sign(ec,pair(leaving,pair(three,pair(changed,app)))))": "any other service does",
+    **{f"forget-here: {change}": f"{claim} has it" for change, claim in (
+        ("leaving free in att(sign(Y,pair(NEW,pair(C,pair(here,app)))))", "leave/any-leaving-label"),
+        ("C free in att(sign(Y,pair(leaving,pair(NEW,pair(here,app)))))", "leave/old-leaving"),
+        ("app free in att(sign(Y,pair(leaving,pair(C,pair(here,NEW)))))", "leave-topic/any-leaving-topic"),
+        ("without higher(C)", "leave/old-leaving"))},
+    "withdrawal-former: J only number": "a sender may always choose this number",
+    **{f"withdrawal-former: {change}": "only the sender matters here; the world of withdrawals has it" for change in (
+        "d free in accept(NEW,S,app,J,pair(withdraw,pair(id,I)))", "app free in accept(d,S,NEW,J,pair(withdraw,pair(id,I)))",
+        "withdraw free in accept(d,S,app,J,pair(NEW,pair(id,I)))", "id free in accept(d,S,app,J,pair(withdraw,pair(NEW,I)))",
+        "I free in accept(d,S,app,J,pair(withdraw,pair(id,NEW)))")},
+    **{f"remove-former: {change}": "the attacker is trusted, and withdraws anything" for change in (
+        "without withdraws(S,I)", "I free in withdraws(S,NEW)")},
     "also-enrolls: T only app": "a record taken as a set could only make a sender trusted in its own topic",
     "number: removed": "the attacker also reads it in messages to itself",
     **{f"issue-{place}: without att(A)": "an account's name may be any" for place in ("here", "there", "other")},

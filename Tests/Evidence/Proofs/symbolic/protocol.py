@@ -211,6 +211,22 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("higher", "HTTP 6.1", "-> higher(three)"),
         ("forget", "HTTP 6.2", "att(sign(Y,pair(leaving,pair(C,app)))) & higher(C) -> gone(Y)"),
     ],
+    "leavings-service": [
+        # This service is `here`. A phone left another one, `there`, and another phone left this one.
+        ("leave-there", "HTTP 6.1", "-> att(sign(ec,pair(leaving,pair(three,pair(there,app)))))"),
+        ("leave-here", "HTTP 6.1", "-> att(sign(eb,pair(leaving,pair(three,pair(here,app)))))"),
+        ("leaving-higher", "HTTP 6.1", "-> higher(three)"),
+        ("forget-here", "HTTP 6.3", "att(sign(Y,pair(leaving,pair(C,pair(here,app))))) & higher(C) -> gone(Y)"),
+    ],
+    "former-senders": [
+        # The device trusts the honest sender and a second one, and no longer a former one. The attacker has the seeds of the
+        # last two.
+        ("trusts-second", "11.6.2", f"-> trusts(app,{Z})"),
+        ("former", "11.6.2", "-> former(kdf(f,scalar))"),
+        ("former-stolen", "1.1", "-> att(f)"),
+        ("withdrawal-former", "21.2", "accept(d,S,app,J,pair(withdraw,pair(id,I))) -> withdraws(S,I)"),
+        ("remove-former", "21.5", "withdraws(S,I) & former(U) -> removed(U,I)"),
+    ],
     "sets": [
         ("pinned", "11.6.1", "-> pinned(authority)"),
         ("stolen-sender", "11.6.3", "-> att(q)"),
@@ -363,6 +379,9 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("any-enrollment", "11.5.4", "given(alice,aead(K,pair(J,pair(R,P)))) -> in(alice,kdf(R,answer))"),
     ("old-leaving", "HTTP 6.2", "-> higher(one)"),
     ("any-leaving-topic", "HTTP 6.1", "att(sign(Y,pair(leaving,pair(C,O)))) & higher(C) -> gone(Y)"),
+    ("any-leaving-service", "HTTP 6.3", "att(sign(Y,pair(leaving,pair(C,pair(P,app))))) & higher(C) -> gone(Y)"),
+    ("any-former", "21.5", "withdraws(S,I) -> removed(U,I)"),
+    ("trusts-former", "21.5", "-> trusts(app,kdf(f,scalar))"),
     ("any-leaving-label", "HTTP 6.1", "att(sign(Y,pair(record,pair(C,X)))) & higher(C) -> gone(Y)"),
     ("any-record-label", "11.2.1", "in(A,sign(Y,pair(leaving,pair(C,T)))) & att(pub(X)) -> enrolled(A,Y,X)"),
     ("any-id", "2.7", "att(kdf(kdf(s,pair(ids,T)),pair(N,pair(request,M)))) -> tested(T,M)"),
@@ -397,6 +416,8 @@ WORLDS = {
     "withdrawals-alone": ["attacker", "withdrawals", "trust", *WITHDRAWN],
     "enrollment": ["attacker", "signatures", "enrollment", *ENROLLED],
     "leavings": ["attacker", "signatures", "enrollment", *ENROLLED, "leavings"],
+    "leavings-service": ["attacker", "signatures", "leavings-service"],
+    "former-senders": ["attacker", "former-senders", "insider", "number", "member-withdraw", "member-id", "member-stays", "accept-01"],
     "sets": ["attacker", "signatures", "sets", "insider", "seal-01", "accept-01", "number"],
     "sets-asks": ["attacker", "signatures", "sets", "insider", "ask-01", "answer-01", "number", "label-challenge",
                   "enrollment-key"],

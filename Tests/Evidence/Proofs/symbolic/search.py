@@ -180,9 +180,9 @@ def search_models(claims: list[Claim]):
 VALUES = {
     "A": "alice mallory authority former forged", "B": "forged", "C": "one two three", "D": "there", "E": "e evil", "J": "number forged",
     "F": "pin address entry enrollment", "H": "chat forged", "I": "first second stays gone forged", "K": "hk evil",
-    "M": "forged s m(evil,app) h(evil,evil,app) pair(withdraw,pair(pair(id,stays),forged)) "
+    "M": "forged s m(evil,app) h(evil,evil,app) pair(withdraw,pair(id,stays)) pair(withdraw,pair(pair(id,stays),forged)) "
         "pair(withdraw,pair(pair(thread,forged),pair(evening,forged)))", "N": "state logins receipts ids identifier address", "O": "app other",
-    "P": "pub(evil)", "Q": "pair(id,stays) pair(thread,chat)", "R": "request own forged question(mallory,evil,d) question(mallory,ea,d)", "S": "evil", "T": "app other", "U": "noon evening",
+    "P": "pub(evil)", "Q": "pair(id,stays) pair(thread,chat)", "R": "request own forged question(mallory,evil,d) question(mallory,ea,d)", "S": "evil kdf(f,scalar) kdf(z,scalar)", "T": "app other", "U": "noon evening",
     "V": "morning noon", "W": "w evil", "X": "d hx old evil", "Y": "ea eb evil",
 }
 
