@@ -70,6 +70,39 @@ struct PhoneTests {
         }
     }
 
+    @Test(
+        "a phone whose record also lists a key of a later algorithm enrolls, rotates, and gets messages",
+        arguments: RunningServer.Store.allCases)
+    func laterAlgorithm(store: RunningServer.Store) async throws {
+        try await RunningServer.asProgram(over: store) { server in
+            let (key, old, new) = (EnrollmentPrivateKey(), DevicePrivateKey(), DevicePrivateKey())
+            let (path, login) = ("/v1/phones/\(key.enrollment)", try server.login("alice"))
+            for (counter, identities) in [(1, [old]), (2, [new, old])] as [(UInt64, [DevicePrivateKey])] {
+                let now = Timestamp.now()
+                let record = try DeviceRecord(
+                    of: identities.map(\.recipient), topic: RunningServer.topic, counter: counter, created: now,
+                    expires: now.advanced(bySeconds: 86_400), signedBy: key
+                ).adding([UInt8](repeating: 7, count: 1_568), signedBy: key)
+                let body = ["record": record.description, "token": "0102", "environment": "production"]
+                let put = try await server.insist("PUT", path, RunningServer.json(body), token: login)
+                let asked = try #require(put.json["challenges"] as? [[String: String]], "\(put.body)")
+                #expect(put.status == 200 && asked.count == 1)
+                let answer = try Challenge.answer(
+                    #require(asked[0]["challenge"]), enrollment: key.enrollment, topic: RunningServer.topic,
+                    keys: InMemoryKeyStore(identities.map { DeviceKey($0, created: now) }),
+                    trusting: [server.sender.sender])
+                let answered = RunningServer.json(["answer": answer, "state": asked[0]["state"] ?? ""])
+                let proof = try await server.insist("POST", path + "/answers", answered, token: login)
+                #expect(proof.status / 100 == 2, "\(proof.body)")
+                let sent = try server.post(
+                    "/v1/messages", ["user": "alice", "key": "\(counter)", "content": ["alert": ["title": "Nina"]]])
+                #expect(sent.status == 202 && sent.json["enqueued"] as? Int == 1, "\(sent.body)")
+                let enrolled = try #require(try await server.outbox.devices(of: "alice").first?.enrolled)
+                #expect(enrolled.record.description == record.description && enrolled.unproven.isEmpty)
+            }
+        }
+    }
+
     @Test("a phone restored from a backup learns the server's counter, and uses a higher one")
     func restored() async throws {
         try await RunningServer.with { server in

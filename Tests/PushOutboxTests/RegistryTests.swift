@@ -156,6 +156,36 @@ import Testing
         #expect(try await fixture.outbox.devices(of: "anna").map(\.name) == ["phone"])
     }
 
+    @Test("a device that also lists a key of a later algorithm enrolls, rotates, and gets messages", .withAlerts)
+    func laterAlgorithm() async throws {
+        let first = try record().adding([UInt8](repeating: 7, count: 1_568), signedBy: enrollmentKey)
+        #expect(try await launch(first, token: "aa11").device.unproven == [identity.recipient])
+        #expect(try await fixture.enqueue(to: .device("phone")).skipped == [.unproven: 1])
+        try await prove(identity.recipient, by: [identity])
+        try await fixture.enqueue("old", to: .device("phone"))
+
+        let next = DevicePrivateKey()
+        let plain = try record(of: [next.recipient, identity.recipient], counter: 2)
+        let second = try plain.adding([8], isNewest: false, signedBy: enrollmentKey)
+        let rotated = try await launch(second, token: "aa11")
+        #expect(rotated.refusal == nil && rotated.dropped.isEmpty && rotated.device.proven == [identity.recipient])
+        try await prove(next.recipient, by: [next, identity])
+        try await fixture.enqueue("new", to: .device("phone"))
+        let transport = ScriptedTransport()
+        try await fixture.deliver(transport, until: .empty)
+        #expect(try fixture.body(of: transport.delivered.all[0], for: identity) == "old")
+        #expect(try fixture.body(of: transport.delivered.all[1], for: next) == "new")
+
+        // It is kept and compared as the same bytes.
+        let keys = try await fixture.outbox.device("phone")?.keys
+        guard case .enrolled(let enrolled)? = keys else { throw OutboxError.notEnrolled }
+        #expect(enrolled.record.description == second.description)
+        #expect(try await launch(second, token: "aa11").refusal == nil)
+        for other in [plain, try plain.adding([9], isNewest: false, signedBy: enrollmentKey)] {
+            #expect(try await launch(other, token: "aa11").refusal == .conflicting)
+        }
+    }
+
     @Test("older records and wrong answers are refused") func refusals() async throws {
         try await enroll()
         try await fixture.outbox.accept(try record(counter: 5), of: "phone", at: fixture.now)

@@ -99,9 +99,9 @@ import Testing
             of: recipients, topic: Phone.topic, counter: server.record.counter + 1, created: now,
             expires: now.advanced(bySeconds: 86_400), signedBy: EnrollmentPrivateKey())
         #expect(throws: RecordError.foreignSigner) { try server.accept(own, at: now) }
-        // Cut out the hybrid key, which has its algorithm's byte in front.
+        // Cut out the hybrid key, which has its algorithm's byte and length in front.
         var bytes = server.record.bytes
-        let place = try #require(bytes.firstRange(of: [0x03] + server.record.recipients[0].bytes))
+        let place = try #require(bytes.firstRange(of: [0x03, 0x04, 0xC0] + server.record.recipients[0].bytes))
         bytes.removeSubrange(place)
         bytes[place.lowerBound - 1] = 1
         let cut = "pushrecord." + Base64URL.encode(ArmoredText.appendingChecksum(to: bytes))
@@ -133,6 +133,19 @@ import Testing
         #expect(try phone.stored.keys.map(\.recipient.isHybrid) == [true])
         #expect(refusal(try seal(to: before, by: sealer(), sent: now).bytes, at: now) == .unknownRecipient)
         #expect(refusal(try seal(to: server, by: sealer(), sent: now).bytes, at: now) == nil)
+    }
+
+    @Test("An older version of the app signs a record without the key of a later algorithm, which it can't have")
+    func laterAlgorithm() throws {
+        let phone = try Phone()
+        let record = try phone.device.enroll(at: start)
+        let stored = try #require(try phone.stored.enrollment(for: Phone.topic))
+        let later = try record.adding([1], signedBy: #require(try stored.key(in: phone.items)))
+        let attributes = StoredEnrollment.attributes(counter: later.counter, record: later)
+        try phone.items.replace(stored.item, attributes: attributes)
+        let newer = try phone.device.enroll(at: start)
+        #expect(newer.counter > record.counter && newer.recipients == record.recipients && !newer.hasUnknownKeys)
+        #expect(try phone.device.enroll(at: start) == newer)
     }
 
     @Test("A phone under the strictest policy loses no push, keeping its classical key until a hybrid one is confirmed")

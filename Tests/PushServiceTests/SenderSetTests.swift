@@ -57,6 +57,12 @@ import Testing
         #expect(try !opens(from: phone.sender, at: late) && !opens(from: newcomer, at: late))
     }
 
+    @Test("A sender of a later algorithm in a set doesn't stop the others") func laterAlgorithm() throws {
+        let set = try phone.senderSet(1, of: [newcomer])
+        #expect(try accept(set.adding([UInt8](repeating: 7, count: 1_952), signedBy: phone.authority)))
+        #expect(try opens(from: newcomer) && !opens(from: phone.sender))
+    }
+
     @Test("A set that is refused changes nothing, for any reason") func refused() throws {
         #expect(try accept(try phone.senderSet(5, of: [newcomer])))
         let before = try phone.items.list()

@@ -74,7 +74,7 @@ const words = {
     'not-yet-valid': ['the record was created more than 26 hours ahead of this clock', 'compare the two clocks'],
     'rolled-back': ['the record is older than the known one', NEWEST],
     conflicting: ['two different records have this counter', NEWEST],
-    unsupported: ['the record names a hybrid key, which needs ML-KEM', MLKEM],
+    unsupported: ['the record has another version, unknown keys only, or a hybrid key, which needs ML-KEM', `update this package; for hybrid keys, ${MLKEM}`],
     'not-hybrid': [
       "the key isn't hybrid, and this sender requires hybrid keys",
       "have the app use keyPolicy .hybrid, then challenge the device's new key",

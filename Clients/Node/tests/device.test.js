@@ -209,6 +209,22 @@ describe('A record', () => {
     assert.equal(codeOf(() => Device.enroll(text, { topic: TOPIC })), undefined)
   })
 
+  it('may list keys of unknown algorithms, which are skipped', () => {
+    const secret = privateKey(randomBytes(32), 'ed25519')
+    const [old, next] = [newPhone(), newPhone()].map((phone) => decode(RECIPIENT, phone.recipients[0]))
+    const record = (counter, ...keys) =>
+      signRecord(DEVICE, secret, { counter, created: at, expires: at + 86400, keeps: 30, topic: TOPIC, keys })
+    const device = Device.enroll(record(1, [9, Buffer.alloc(1568)], old), { topic: TOPIC })
+    assert.deepEqual(device.recipients, [encode(RECIPIENT, old)])
+    const newer = record(2, next, old, [9, Buffer.of(1)])
+    assert.deepEqual(device.update(newer), [])
+    assert.equal(device.record, newer)
+    assert.deepEqual(device.unproven, [next, old].map((key) => encode(RECIPIENT, key)))
+    assert.deepEqual(device.update(newer), [])
+    assert.equal(codeOf(() => device.update(record(2, next, old, [9, Buffer.of(2)]))), 'conflicting')
+    assert.equal(codeOf(() => device.update(record(3, [9, Buffer.of(1)]))), 'unsupported')
+  })
+
   it('is refused with any bit flipped, even with a correct checksum, and cut at any length', () => {
     const phone = newPhone()
     const record = phone.record
@@ -218,7 +234,7 @@ describe('A record', () => {
     for (let bit = 0; bit < bytes.length * 8; bit += 1) {
       const changed = Buffer.from(bytes)
       changed[bit >> 3] ^= 1 << (bit & 7)
-      assert.ok(['malformed', 'wrong-type', 'bad-signature'].includes(codeOf(() => Device.enroll(again(changed), { topic: TOPIC }))), `bit ${bit}`)
+      assert.ok(['malformed', 'wrong-type', 'unsupported', 'bad-signature'].includes(codeOf(() => Device.enroll(again(changed), { topic: TOPIC }))), `bit ${bit}`)
     }
     for (let length = 0; length < record.length; length += 1) {
       assert.ok(codeOf(() => Device.enroll(record.slice(0, length), { topic: TOPIC })), `cut at ${length}`)

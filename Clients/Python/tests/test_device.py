@@ -123,6 +123,33 @@ class Devices(unittest.TestCase):
         self.refused("device", leaving.ends, again.to_dict())
         self.assertEqual(repr(leaving), f"Leaving({self.phone.enrollment}, counter {leaving.counter})")
 
+    def test_keys_of_unknown_algorithms_are_skipped(self):
+        secret, identities = bytes(32), [b"old".ljust(32), b"new".ljust(32)]
+        enrollment = records.signing_public_key(secret)
+        old, new = map(hpke.public_key, identities)
+        senders = [key_text.decode(key_text.SENDER, self.sender.public_key)]
+
+        def sign(counter, *keys):
+            return records.sign_record(records.DEVICE, secret, counter, NOW, NOW + 86400, TOPIC, keys)
+
+        device = None
+        for counter, keys in ((1, [(9, bytes(1568)), old]), (2, [new, old, (9, b"x")])):
+            record = sign(counter, *keys)
+            if device:
+                self.assertEqual(device.update(record, now=NOW), ())
+            else:
+                device = Device.enroll(record, topic=TOPIC, now=NOW)
+            question = device.challenge(self.sender, now=NOW)
+            device.answer(records.answer_challenge(question, identities, senders, TOPIC, enrollment), now=NOW)
+            self.assertEqual((device.record, device.unproven), (record, ()))
+            device = self.stored(device)
+            newest = next(key for key in keys if isinstance(key, bytes))
+            self.assertEqual(device.recipient(now=NOW), key_text.recipient_text(newest))
+        self.assertEqual(device.update(sign(2, new, old, (9, b"x")), now=NOW), ())
+        self.refused("conflicting", device.update, sign(2, new, old, (9, b"y")), now=NOW)
+        self.refused("conflicting", device.update, sign(2, new, old), now=NOW)
+        self.refused("unsupported", device.update, sign(3, (9, b"x")), now=NOW)
+
     def test_records_that_are_refused_change_nothing(self):
         device = Device.enroll(self.phone.sign_record(counter=7), topic=TOPIC)
         before = device.to_dict()

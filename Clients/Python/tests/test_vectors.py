@@ -122,7 +122,7 @@ class Vectors(unittest.TestCase):
 
     def test_records_and_challenges(self):
         vectors = read_vectors("Records")
-        self.assertEqual(len(vectors), 107)
+        self.assertEqual(len(vectors), 138)
         for name, values in vectors.items():
             with self.subTest(name):
                 check = self.challenge if values["kind"] == "challenge" else self.record
@@ -144,6 +144,8 @@ class Vectors(unittest.TestCase):
         read = records.read_record(type, values["record"])
         pinned = key_text.decode(signer_kind, values["pinned"])
         records.check_record(read, pinned, values["topic"], known, int(values["now"]))
+        if "key" in values:
+            self.assertEqual(tuple(keys_of(values, "key", key_kind)), read.keys)
         if "signer-secret" in values:
             numbers = [int(values[name]) for name in ("counter", "created", "expires")]
             secret = key_text.decode(secret_kind, values["signer-secret"])

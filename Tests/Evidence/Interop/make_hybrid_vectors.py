@@ -160,7 +160,7 @@ def make_records():
     malformed_record("record-coefficient", "The first coefficient is 3329.", (bytes(coefficient),))
     seven = [recipient_of(each) for each in (PHONE, *EARLIER)]
     good_record("record-six-keys", "Six hybrid keys: the most that fit into a record.", seven[:6])
-    malformed_record("record-seven-keys", "Seven hybrid keys: 8,659 bytes, and so more than a record's 8,192.", seven)
+    malformed_record("record-seven-keys", "Seven hybrid keys: 8,673 bytes, and so more than a record's 8,192.", seven)
 
 
 def make_challenge():

@@ -43,6 +43,9 @@ ENROLLMENT_KEY, AUTHORITY_KEY, OTHER_KEY = secret("enrollment"), secret("authori
 PHONE, PHONE_2 = public_key(IDENTITY), public_key(IDENTITY_2)
 MANY = tuple(public_key(secret(f"recipient {number}")) for number in range(17))
 LOW_ORDER = bytes(32)
+# Keys of algorithms that this version doesn't know.
+NINE = (9, b"a key of a later algorithm")
+NINE_2 = (9, b"another one")
 ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
@@ -92,7 +95,10 @@ def accepted(name, sentence, kind="device", known=None, now=NOW, **changes):
     values |= {"signer-secret": key_text.encode(secret_kind, key)}
     values |= {"counter": counter, "created": created, "expires": expires}
     values |= {"keeps": (30 if kind == "device" else 0) if keeps is None else keeps}
-    values |= numbered("key", [key_text.encode(key_kind, each) for each in keys])
+    known = [each for each in keys if not isinstance(each, tuple)]
+    values |= numbered("key", [key_text.encode(key_kind, each) for each in known])
+    if len(known) < len(keys):
+        del values["signer-secret"]
     values |= {"signed": records.signed_message(data[:-64]), "signature": data[-64:]}
     write(name, sentence, values)
 
@@ -106,8 +112,9 @@ def make_accepted():
     accepted("device", "A device with one key.")
     accepted("device-two-keys", "A device that rotates: the new key, then the old.", keys=(PHONE, PHONE_2), counter=8)
     accepted("device-sixteen-keys", "As many keys as there may be.", keys=MANY[:16])
-    accepted("device-longest", "The longest record of X25519 keys: 808 bytes.", keys=MANY[:16], topic="x" * 155)
-    accepted("device-shortest", "The shortest record: 159 bytes.", topic="x")
+    accepted("device-longest-classical", "The longest record of X25519 keys: 840 bytes.", keys=MANY[:16], topic="x" * 155)
+    accepted("device-shortest", "The shortest record with an X25519 key: 161 bytes.", topic="x")
+    accepted("device-longest", "The longest record: 8,192 bytes.", keys=(PHONE, (9, filled(8192))))
     accepted("device-keeps-1", "Retired secrets are kept for a day.", keeps=1)
     accepted("device-keeps-31", "Retired secrets are kept for 31 days.", keeps=31)
     accepted("device-counter-0", "The lowest counter.", counter=0)
@@ -119,9 +126,22 @@ def make_accepted():
     accepted("device-known-same", "The record that is known already.", known=signed())
     other = signed(counter=9, topic="com.example.other")
     accepted("device-known-other-topic", "What is known is another app's.", known=other)
+    accepted("device-unknown-key", "A key of an unknown algorithm beside a known one: it is skipped.", keys=(NINE, PHONE))
+    accepted("device-unknown-keys", "More unknown keys than known ones; the order of the known ones remains.",
+             keys=(NINE, PHONE_2, (2, bytes(32)), NINE_2, (0, b"\0"), PHONE, (255, bytes(300))))  # fmt: skip
+    accepted("device-unknown-same-bytes", "The same bytes under different algorithms are different keys.",
+             keys=(PHONE, (9, PHONE), (10, PHONE)))  # fmt: skip
+    accepted("device-unknown-sixteen", "A known key is the last of sixteen.",
+             keys=(*((9, bytes([number])) for number in range(15)), PHONE))  # fmt: skip
+    accepted("device-unknown-known-same", "The record that is known already, with an unknown key.", keys=(NINE, PHONE),
+             known=signed(keys=(NINE, PHONE)))  # fmt: skip
     sender_keys = (sender_public_key(SENDER), sender_public_key(SENDER_2))
     accepted("senders", "An app's senders, the newest first.", kind="senders", keys=sender_keys)
     accepted("senders-counter-highest", "The highest counter.", kind="senders", keys=sender_keys, counter=2**62 - 1)
+    accepted("senders-unknown-key", "A sender of an unknown algorithm beside a known one.", kind="senders",
+             keys=(NINE, sender_keys[0]))  # fmt: skip
+    accepted("senders-algorithm-3", "No sender is hybrid: here, this algorithm is unknown.", kind="senders",
+             keys=((3, bytes(1216)), (3, bytes(32)), sender_keys[0]))  # fmt: skip
     accepted(
         "senders-known-lower", "A sender is replaced.", kind="senders", keys=sender_keys[1:], counter=8,
         known=signed(SENDERS, AUTHORITY_KEY, keys=sender_keys[:1]),
@@ -133,6 +153,7 @@ def make_malformed():
         refused(f"{code}-{name}", sentence, code, data, **changes)
 
     text = record_text(signed())
+    shortest = signed(topic="x", keys=((9, b"\0"),))
     for name, sentence, changed in (
         ("empty", "Nothing.", ""),
         ("prefix-only", "The prefix alone.", "pushrecord."),
@@ -141,8 +162,8 @@ def make_malformed():
         ("space-behind", "A space behind it.", text + " "),
         ("padding", "Padded base64.", text + "="),
         ("too-long", "More characters than any record has.", text + "A" * 10939),
-        ("too-short", "Fewer characters than any record has.", text[:228]),
-        ("too-short-whole", "Fewer bytes than any record has, and a wrong checksum.", text[:227]),
+        ("too-short", "Fewer characters than any record has.", record_text(shortest)[:189]),
+        ("too-short-whole", "Fewer bytes than any record has, and a wrong checksum.", record_text(shortest)[:187]),
     ):
         case(name, sentence, changed)
     # With this topic, the last two characters hold 1 byte, so four of their bits are unused.
@@ -153,19 +174,42 @@ def make_malformed():
     case("last-character", "Bits that are not zero behind the last byte.", changed)
     case("cut", "Cut, with a checksum that fits.", signed(keys=(PHONE, PHONE_2))[:-1])
     case("byte-more", "A byte more, with a checksum that fits.", signed() + b"\0")
-    for version in (1, 3):
+    case("byte-more-8193", "A byte more than the longest record.", signed(keys=(PHONE, (9, filled(8193)))))
+    for version in (0, 2, 4, 255):
         data = sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(), 1, version))
-        case(f"version-{version}", "An unknown version.", data)
+        case(f"version-{version}", "An unknown version.", data, "unsupported")
+    later = bytes([1, 4]) + bytes(range(200))
+    case("version-other-layout", "A later version with another layout.", later, "unsupported")
+    later = sign_bytes(AUTHORITY_KEY, with_byte(unsigned(SENDERS, AUTHORITY_KEY), 1, 4))
+    case("version-senders", "A sender set of an unknown version.", later, "unsupported", kind="senders")
+    case("no-known-key", "The shortest record, 130 bytes, with nothing but a key of an unknown algorithm.", shortest, "unsupported")
+    case("no-known-keys", "Sixteen unknown keys.", signed(keys=[(number, PHONE) for number in range(4, 20)]), "unsupported")
+    hybrid = signed(SENDERS, AUTHORITY_KEY, keys=((3, bytes(1216)),))
+    case("no-known-key-senders", "A sender set with no known key.", hybrid, "unsupported", kind="senders")
     for keeps in (0, 32):
         case(f"keeps-{keeps}", "Kept for a number of days that there is not.", signed(keeps=keeps))
     case("counter", "A counter that is one too high.", signed(counter=2**62))
     case("counter-senders", "The same in a sender set.", signed(SENDERS, AUTHORITY_KEY, counter=2**62), kind="senders")
     case("senders-keep", "A sender set keeps nothing.", signed(SENDERS, AUTHORITY_KEY, keeps=1), kind="senders")
-    # Keeps, the topic with its length, and the number of keys precede the first key's algorithm.
-    place = 60 + len(TOPIC) + 1
-    for algorithm in (0, 2, 3):
-        data = sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(), place, algorithm))
-        case(f"algorithm-{algorithm}", "An algorithm that the key does not have.", data)
+    for algorithm, length in ((1, 31), (1, 33), (1, 1216), (3, 32), (3, 1215)):
+        data = signed(keys=(PHONE_2, (algorithm, bytes([9] * length))))
+        case(f"algorithm-{algorithm}-{length}-bytes", "A length that the algorithm's keys don't have.", data)
+    data = signed(SENDERS, AUTHORITY_KEY, keys=(PHONE, (1, bytes([9] * 31))))
+    case("algorithm-1-31-bytes-senders", "A length that the algorithm's keys don't have.", data, kind="senders")
+    case("length-0", "An unknown key of no bytes.", signed(keys=(PHONE, (9, b""))))
+    case("length-0-known", "A known key of no bytes.", signed(keys=(PHONE, (1, b""))))
+    # The signature would have to begin behind the record's end.
+    data = unsigned(keys=(PHONE, NINE))
+    length = len(data) - len(NINE[1]) - 1
+    case("length-beyond", "A key that is longer than the rest.", sign_bytes(ENROLLMENT_KEY, with_byte(data, length, 255)))
+    case("length-into-signature", "A key that takes the first byte of the signature.",
+         sign_bytes(ENROLLMENT_KEY, with_byte(data, length, len(NINE[1]) + 1)))  # fmt: skip
+    data = with_byte(unsigned(keys=(PHONE, (9, bytes(256)))), length - 1, 0)
+    case("length-little-endian", "The length is little endian.", sign_bytes(ENROLLMENT_KEY, with_byte(data, length, 1)))
+    case("seventeen-keys-unknown", "A key too many; most are unknown.",
+         signed(keys=(PHONE, *((9, bytes([number])) for number in range(16)))))  # fmt: skip
+    case("unknown-key-twice", "An unknown key twice.", signed(keys=(NINE, PHONE, NINE)))
+    case("unknown-key-low-order", "A key of low order beside an unknown one.", signed(keys=(NINE, LOW_ORDER)))
     case("no-key", "No key.", sign_bytes(ENROLLMENT_KEY, unsigned(keys=(), topic="x" * 50)))
     case("seventeen-keys", "A key too many.", signed(keys=MANY, topic="x"))
     case("key-twice", "A key twice.", signed(keys=(PHONE, PHONE_2, PHONE)))
@@ -192,7 +236,14 @@ def make_malformed():
     case("cut", "Some characters are missing.", record_text(signed())[:-8], "wrong-checksum")
     case("senders-as-device", "A sender set.", signed(SENDERS, AUTHORITY_KEY), "wrong-type")
     case("device-as-senders", "A device's record.", signed(), "wrong-type", kind="senders")
-    case("unknown", "An unknown type.", signed(3), "wrong-type")
+    case("unknown", "An unknown type.", signed(4), "wrong-type")
+    data = sign_bytes(ENROLLMENT_KEY, with_byte(unsigned(4), 1, 4))
+    case("version", "Another type, of an unknown version.", data, "wrong-type")
+
+
+def filled(length):
+    """Returns the bytes of an unknown key that makes a record with one X25519 key this long."""
+    return bytes(length - len(signed()) - 3)
 
 
 def with_byte(data, index, value):
@@ -226,6 +277,10 @@ def make_unverified():
     back = with_byte(signed(SENDERS, AUTHORITY_KEY), 0, 1)
     refused("malformed-type-back", "And the reverse.", "malformed", back)
     case("type", "And with a number of days that fits.", with_byte(back, 58, 30))
+    data = signed(keys=(PHONE, NINE))
+    case("unknown-key", "A bit of an unknown key is flipped.", with_byte(data, len(data) - 65, data[-65] ^ 1))
+    data = signed(keys=(NINE,))
+    case("no-known-key", "The same, and no key is known.", with_byte(data, len(data) - 65, data[-65] ^ 1))
     case("signer", "Signed by another key than the one it names.", sign_bytes(OTHER_KEY, unsigned()))
     case("r", "A bit of the signature's R is flipped.", with_byte(data, len(data) - 64, data[-64] ^ 1))
     case("s", "A bit of the signature's S is flipped.", with_byte(data, len(data) - 32, data[-32] ^ 1))
@@ -255,6 +310,8 @@ def make_refused():
     refused("conflicting", "Two with one counter.", "conflicting", signed(), known=signed(keys=(PHONE_2,)))
     refused("conflicting-expiry", "Two with one counter, which end at different times.", "conflicting",
             signed(expires=EXPIRES + 1), known=signed())  # fmt: skip
+    refused("conflicting-unknown-key", "Two with one counter, which differ in an unknown key.", "conflicting",
+            signed(keys=(PHONE, NINE)), known=signed(keys=(PHONE, NINE_2)))  # fmt: skip
     order = {
         "foreign-signer-first": ({"pinned": other, "topic": "a.b", "now": EXPIRES + 1}, "foreign-signer"),
         "other-topic-second": ({"topic": "a.b", "now": EXPIRES + 1}, "other-topic"),

@@ -6,7 +6,7 @@ import Foundation
 /// A hand-built record, signed by swift-crypto, right or wrong in any part. A second implementation of Specification 11.1.
 struct RawRecord {
     var type: UInt8 = 1
-    var version: UInt8 = 2
+    var version: UInt8 = 3
     var counter: UInt64 = 7
     var created = UInt64(Exchange.now.secondsSince1970)
     var expires = UInt64(Exchange.now.secondsSince1970) + 90 * 86_400
@@ -20,7 +20,7 @@ struct RawRecord {
         for number in [counter, created, expires] { bytes += withUnsafeBytes(of: number.bigEndian) { Array($0) } }
         bytes += [keeps ?? (type == 1 ? 30 : 0), UInt8(topic.count)] + topic
         bytes += [UInt8(keys.count)]
-        return bytes + keys.flatMap { [1] + $0 }
+        return bytes + keys.flatMap { [1, 0, UInt8($0.count)] + $0 }
     }
 
     func signed(by key: Curve25519.Signing.PrivateKey = Curve25519.Signing.PrivateKey()) throws -> [UInt8] {

@@ -158,12 +158,12 @@ def signed(values):
     fields = {
         "type, version": record[:2], "signer": record[2:34], "counter": record[34:42], "created": record[42:50],
         "expires": record[50:58], "keeps": record[58:59], "topic": record[59:start], "n": record[start : start + 1],
-        "key 1": record[start + 1 : start + 34], "key 2": record[start + 34 : -64], "signature": signature,
+        "key 1": record[start + 1 : start + 36], "key 2": record[start + 36 : -64], "signature": signature,
     }  # fmt: skip
     keys = [bech32(values["key"]), bech32(values["key2"])]
     numbers = [int.from_bytes(fields[name], "big") for name in ("counter", "created", "expires", "keeps")]
     expected = [int(values[name]) for name in ("counter", "created", "expires", "keeps")]
-    if [fields["key 1"][1:], fields["key 2"][1:], numbers, fields["topic"][1:]] != [*keys, expected, topic]:
+    if [fields["key 1"][3:], fields["key 2"][3:], numbers, fields["topic"][1:]] != [*keys, expected, topic]:
         raise KeyError("record")
     return {
         "enrollment": {

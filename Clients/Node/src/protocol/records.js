@@ -9,14 +9,19 @@ import { isOfLowOrder, isSigningKey } from './points.js'
 import { armor, isTopic, LATEST, unarmor } from './text.js'
 
 export const DEVICE = 1
+const VERSION = 3
+const [SHORTEST, LONGEST] = [130, 8192]
 const HIGHEST = 2n ** 62n - 1n
-// Key lengths, keyed by record type and by the algorithm byte before each key.
+// The lengths of the keys of each known algorithm, for each type of record.
 const KEY_LENGTHS = { 1: { 1: 32, 3: PUBLIC + 32 }, 2: { 1: 32 } }
 
 export const checksum = (bytes) => createHash('sha256').update(bytes).digest().subarray(0, 4)
 export const signedMessage = (unsigned) => Buffer.concat([Buffer.from('sealedpush/v1 record\0'), unsigned])
 
-/** Returns the text of a signed record (11.1, 11.2). For tests: a server doesn't sign records. */
+/**
+ * Returns the text of a signed record (11.1, 11.2). For tests: a server doesn't sign records. Each key is X25519 or hybrid, as its
+ * length tells, or an algorithm's byte with any bytes.
+ */
 export function signRecord(type, secret, { counter, created, expires, keeps, topic, keys }) {
   const numbers = [counter, created, expires].map((number) => {
     const bytes = Buffer.alloc(8)
@@ -24,8 +29,10 @@ export function signRecord(type, secret, { counter, created, expires, keeps, top
     return bytes
   })
   const unsigned = Buffer.concat([
-    Buffer.of(type, 2), publicBytes(secret), ...numbers, Buffer.of(keeps, topic.length), Buffer.from(topic), Buffer.of(keys.length),
-    ...keys.flatMap((key) => [Buffer.of(isHybrid(key) ? 3 : 1), key]),
+    Buffer.of(type, VERSION), publicBytes(secret), ...numbers, Buffer.of(keeps, topic.length), Buffer.from(topic), Buffer.of(keys.length),
+    ...keys
+      .map((key) => (Array.isArray(key) ? key : [isHybrid(key) ? 3 : 1, key]))
+      .flatMap(([algorithm, key]) => [Buffer.of(algorithm, key.length >> 8, key.length & 255), key]),
   ])
   const bytes = Buffer.concat([unsigned, sign(null, signedMessage(unsigned), secret)])
   return armor('pushrecord.', Buffer.concat([bytes, checksum(bytes)]))
@@ -33,23 +40,30 @@ export function signRecord(type, secret, { counter, created, expires, keeps, top
 
 /** Checks the form and the signature (11.3, steps 1 to 5). */
 export function readRecord(type, text) {
-  const data = unarmor('pushrecord.', text, 163, 8196)
+  const data = unarmor('pushrecord.', text, SHORTEST + 4, LONGEST + 4)
   if (data === null) throw new RecordError('malformed')
   const bytes = data.subarray(0, -4)
   if (!checksum(bytes).equals(data.subarray(-4))) throw new RecordError('wrong-checksum')
   if (bytes[0] !== type) throw new RecordError('wrong-type')
+  if (bytes[1] !== VERSION) throw new RecordError('unsupported')
   const topicEnd = 60 + bytes[59]
   const keys = []
+  const listed = new Set()
+  const count = bytes[topicEnd] ?? 0
   let at = topicEnd + 1
-  for (let count = bytes[topicEnd] ?? 0; count > 0; count -= 1) {
-    const length = KEY_LENGTHS[type][bytes[at]]
-    if (length === undefined) throw new RecordError('malformed')
-    keys.push(bytes.subarray(at + 1, at + 1 + length))
-    at += 1 + length
+  for (let left = count; left > 0; left -= 1) {
+    if (at + 3 > bytes.length) throw new RecordError('malformed')
+    const [algorithm, length] = [bytes[at], bytes.readUInt16BE(at + 1)]
+    const end = at + 3 + length
+    const known = KEY_LENGTHS[type][algorithm]
+    if (length === 0 || end > bytes.length || (known ?? length) !== length) throw new RecordError('malformed')
+    listed.add(bytes.toString('hex', at, end))
+    if (known !== undefined) keys.push(bytes.subarray(at + 3, end))
+    at = end
   }
   const keeps = bytes[58]
   const isKept = type === DEVICE ? keeps >= 1 && keeps <= 31 : keeps === 0
-  if (bytes[1] !== 2 || !isKept || bytes.length !== at + 64) throw new RecordError('malformed')
+  if (!isKept || bytes.length !== at + 64) throw new RecordError('malformed')
   const signer = bytes.subarray(2, 34)
   const [counter, created, expires] = [34, 42, 50].map((at) => bytes.readBigUInt64BE(at))
   const topic = bytes.toString('latin1', 60, topicEnd)
@@ -57,15 +71,15 @@ export function readRecord(type, text) {
     counter > HIGHEST ||
     !(created < expires && expires <= LATEST) ||
     !isTopic(topic) ||
-    !(keys.length >= 1 && keys.length <= 16) ||
-    new Set(keys.map((key) => key.toString('hex'))).size !== keys.length ||
+    !(count >= 1 && count <= 16) ||
+    listed.size !== count ||
     !keys.every((key) => (isHybrid(key) ? isHybridKey(key) : isPublicKey(key))) ||
     !isSigningKey(signer)
   ) {
     throw new RecordError('malformed')
   }
   check(signer, signedMessage(bytes.subarray(0, -64)), bytes.subarray(-64))
-  if (keys.some(isHybrid) && !isAvailable) throw new RecordError('unsupported')
+  if (keys.length === 0 || (keys.some(isHybrid) && !isAvailable)) throw new RecordError('unsupported')
   return { signer, keeps, counter, created: Number(created), expires: Number(expires), topic, keys, bytes }
 }
 

@@ -136,7 +136,10 @@ class RecordError(SealedPushError):
             "two different records have this counter",
             "send the device the stored record, so that it signs one with a higher counter",
         ),
-        "unsupported": ("the record names a hybrid key, which needs ML-KEM", "install cryptography 48 or later"),
+        "unsupported": (
+            "the record has another version, unknown keys only, or a hybrid key, which needs ML-KEM",
+            "update this package; for hybrid keys, install cryptography 48 or later",
+        ),
         "unproven": ("none of this device's keys has answered a challenge yet", "send one from Device.challenge"),
         "not-hybrid": (
             "the key isn't hybrid, and this sender requires hybrid keys",

@@ -97,8 +97,11 @@ extension DeviceRecord {
             created: now, expires: now.advanced(bySeconds: RotationRules.recordLifetime), keeps: keeps, signedBy: key)
     }
 
-    /// Whether the record contains exactly the keys that it should.
-    package func names(_ rotation: KeyRotation<DevicePublicKey>) -> Bool { recipients == Self.recipients(of: rotation) }
+    /// Whether the record contains exactly the keys that it should. After a newer version of the app has been replaced by an
+    /// older one, it also names keys that the older one doesn't have.
+    package func names(_ rotation: KeyRotation<DevicePublicKey>) -> Bool {
+        recipients == Self.recipients(of: rotation) && !hasUnknownKeys
+    }
 
     /// Whether the record expires so soon that it must be signed again.
     package func isRenewalDue(at now: Timestamp) -> Bool { expires.seconds(since: now) < RotationRules.renewal }

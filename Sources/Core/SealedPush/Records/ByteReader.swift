@@ -15,6 +15,8 @@ package struct ByteReader {
         return bytes[position..<position + count]
     }
 
-    /// Reads eight bytes, big endian.
-    package mutating func number() -> UInt64? { take(8)?.reduce(0) { $0 << 8 | UInt64($1) } }
+    /// Reads a big-endian number of up to eight bytes.
+    package mutating func number(byteCount: Int = 8) -> UInt64? {
+        take(byteCount)?.reduce(0) { $0 << 8 | UInt64($1) }
+    }
 }

@@ -28,7 +28,7 @@ public enum RecordError: String, Error, CaseIterable, Sendable {
     case conflicting
     /// None of its recipients has answered a challenge yet.
     case unproven
-    /// It names a hybrid key, but no library here has ML-KEM.
+    /// Of another version, or without a key of a known algorithm, or with a hybrid key although no library here has ML-KEM.
     case unsupported
     /// Not the stored state of an enrolled device.
     case malformedState = "malformed-state"
@@ -57,7 +57,10 @@ extension RecordError: CustomStringConvertible {
             "two different records have this counter; have a new one signed with a higher counter"
         case .unproven: "none of the record's recipients has answered a challenge yet; send one"
         case .unsupported:
-            "the record names a hybrid key, which needs ML-KEM; use libsodium 1.0.22 or this package's Server trait"
+            """
+            the record has another version, unknown keys only, or a hybrid key, which needs ML-KEM; update this program, or for \
+            ML-KEM use libsodium 1.0.22 or this package's Server trait
+            """
         case .malformedState:
             "this is not the state of an enrolled device; store it unchanged: enrollment, record, and proven"
         }

@@ -17,8 +17,10 @@ public struct SignedList<Role: ListedRole>: Hashable, Sendable {
     public let keeps: Int
     /// The app that the list is for.
     public let topic: Topic
-    /// 1 to 16 distinct keys, newest first.
+    /// The keys of known algorithms, newest first: 1 to 16, and distinct.
     public let keys: [PublicKey<Role>]
+    /// Whether it also lists keys of algorithms that this version doesn't know. They are skipped, but stay in the list.
+    package let hasUnknownKeys: Bool
     /// The whole list, including the signature.
     let bytes: [UInt8]
 }
@@ -31,14 +33,14 @@ public typealias DeviceRecord = SignedList<DeviceRole>
 public typealias SenderSet = SignedList<SenderRole>
 
 extension DeviceRecord {
-    /// 1 to 16 distinct keys, newest first.
+    /// Same as ``SignedList/keys``.
     public var recipients: [DevicePublicKey] { keys }
     /// The key that signed it.
     public var enrollment: EnrollmentPublicKey { signer }
 }
 
 extension SenderSet {
-    /// 1 to 16 distinct keys, newest first.
+    /// Same as ``SignedList/keys``.
     public var senders: [SenderPublicKey] { keys }
     /// The key that signed it.
     public var authority: AuthorityPublicKey { signer }
@@ -73,15 +75,21 @@ extension SignedList {
         bytes.append(UInt8(topic.description.utf8.count))
         bytes += topic.description.utf8
         bytes.append(UInt8(keys.count))
-        for key in keys { bytes += [key.algorithm.identifier] + key.bytes }
+        for key in keys {
+            bytes.append(key.algorithm.identifier)
+            bytes.append(bigEndian: UInt16(key.bytes.count))
+            bytes += key.bytes
+        }
         bytes += key.sign(Self.signedMessage(bytes[...]))
         guard Self.byteCounts.contains(bytes.count) else { throw .malformed }
         self.init(
             signer: key.publicKey, counter: counter, created: created, expires: expires, keeps: keeps, topic: topic,
-            keys: keys, bytes: bytes)
+            keys: keys, hasUnknownKeys: false, bytes: bytes)
     }
 
     /// Parses `pushrecord.…`, at most 10,939 characters, and verifies its signature; about 200 µs.
+    ///
+    /// - Throws: `malformed`, `wrongChecksum`, `wrongType`, `unsupported`, or `badSignature`.
     public init(parsing text: String) throws(RecordError) {
         guard let armored = Self.armor.bytes(of: text) else { throw .malformed }
         guard let bytes = ArmoredText.removingChecksum(from: armored) else { throw .wrongChecksum }
@@ -93,8 +101,10 @@ extension SignedList {
         var reader = ByteReader(bytes)
         guard let type = reader.next(), let version = reader.next() else { throw .malformed }
         guard type == Self.type else { throw .wrongType }
+        // Nothing else of another version is known, not even the signature's place.
+        guard version == ListForm.version else { throw .unsupported }
         let signing = KeyAlgorithm.ed25519
-        guard version == ListForm.version, let signerBytes = reader.take(signing.publicByteCount),
+        guard let signerBytes = reader.take(signing.publicByteCount),
             let counter = reader.number(), counter <= RecordCounter.maximum,
             let created = reader.number().flatMap(Timestamp.init(parsing:)),
             let expires = reader.number().flatMap(Timestamp.init(parsing:)), created < expires,
@@ -103,23 +113,27 @@ extension SignedList {
             let keyCount = reader.next().map(Int.init), ListForm.keyCounts.contains(keyCount)
         else { throw .malformed }
         var keys: [PublicKey<Role>] = []
+        var listed: Set<ArraySlice<UInt8>> = []
         for _ in 1...keyCount {
-            guard let identifier = reader.next(),
-                let algorithm = Role.kind.algorithms.first(where: { $0.identifier == identifier }),
-                let key = reader.take(algorithm.publicByteCount).flatMap({ PublicKey<Role>($0, algorithm) })
+            let start = reader.position
+            guard let identifier = reader.next(), let byteCount = reader.number(byteCount: 2).map(Int.init),
+                byteCount > 0, let keyBytes = reader.take(byteCount),
+                listed.insert(bytes[start..<reader.position]).inserted
             else { throw .malformed }
+            guard let algorithm = Role.kind.algorithms.first(where: { $0.identifier == identifier }) else { continue }
+            guard let key = PublicKey<Role>(keyBytes, algorithm) else { throw .malformed }
             keys.append(key)
         }
         let signed = bytes[..<reader.position]
-        guard let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd, Self.areAllowed(keys),
+        guard let signature = reader.take(Ed25519.signatureByteCount), reader.isAtEnd,
             // The curve check comes last, since it costs more than all the rest.
             let signer = PublicKey<Role.Signer>(signerBytes, signing)
         else { throw .malformed }
         guard signer.verify(signature, of: Self.signedMessage(signed)) else { throw .badSignature }
-        guard keys.allSatisfy(\.algorithm.isAvailable) else { throw .unsupported }
+        guard !keys.isEmpty, keys.allSatisfy(\.algorithm.isAvailable) else { throw .unsupported }
         self.init(
             signer: signer, counter: counter, created: created, expires: expires, keeps: keeps, topic: topic,
-            keys: keys, bytes: bytes)
+            keys: keys, hasUnknownKeys: keys.count < keyCount, bytes: bytes)
     }
 
     /// Checks that this list is valid now, for a caller that pinned a signer and knows an earlier list.
@@ -167,11 +181,10 @@ extension SignedList {
     /// The maximum number of characters in its text.
     package static var maximumCharacterCount: Int { armor.characterCounts.upperBound }
 
-    /// The allowed lengths, from a list of one key and a topic of one byte.
+    /// The allowed lengths, from a list of one key of one byte and a topic of one byte.
     private static var byteCounts: ClosedRange<Int> {
         let others = 5 + KeyAlgorithm.ed25519.publicByteCount + 3 * 8 + Ed25519.signatureByteCount
-        let shortest = Role.kind.algorithms.map(\.publicByteCount).min() ?? 0
-        return others + 1 + 1 + shortest...ListForm.maximumByteCount
+        return others + 1 + 4...ListForm.maximumByteCount
     }
 }
 
@@ -182,7 +195,7 @@ extension SignedList: CustomStringConvertible {
 
 /// The limits of a list. Source: Specification 11.1.
 enum ListForm {
-    static let version: UInt8 = 2
+    static let version: UInt8 = 3
     static let keyCounts = 1...16
     static let maximumByteCount = 8_192
 

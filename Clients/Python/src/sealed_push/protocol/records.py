@@ -19,8 +19,9 @@ from .text import TOPIC, decode_base64, encode_base64
 DEVICE, SENDERS = 1, 2
 LATEST = 253402300799
 HIGHEST = 2**62 - 1
-LONGEST = 8192
-# Key lengths, keyed by record type and by the algorithm byte before each key.
+VERSION = 3
+SHORTEST, LONGEST = 130, 8192
+# The lengths of the keys of each known algorithm, for each type of record.
 KEY_LENGTHS = {DEVICE: {1: 32, 3: mlkem.PUBLIC + 32}, SENDERS: {1: 32}}
 
 
@@ -32,6 +33,7 @@ class Record(NamedTuple):
     expires: int
     keeps: int
     topic: str
+    # Those of known algorithms.
     keys: tuple[bytes, ...]
     data: bytes
 
@@ -73,13 +75,16 @@ def unsigned_record(
     created: int,
     expires: int,
     topic: str,
-    keys: Sequence[bytes],
+    keys: Sequence[bytes | tuple[int, bytes]],
     keeps: int | None = None,
 ) -> bytes:
+    """`keys`: each is X25519 or hybrid, as its length tells, or an algorithm's byte with any bytes."""
     numbers = b"".join(number.to_bytes(8, "big") for number in (counter, created, expires))
     keeps = (30 if type == DEVICE else 0) if keeps is None else keeps
-    start = bytes([type, 2]) + signer + numbers + bytes([keeps, len(topic)]) + topic.encode()
-    return start + bytes([len(keys)]) + b"".join(bytes([1 if len(key) == 32 else 3]) + key for key in keys)
+    start = bytes([type, VERSION]) + signer + numbers + bytes([keeps, len(topic)]) + topic.encode()
+    listed = [key if isinstance(key, tuple) else (1 if len(key) == 32 else 3, key) for key in keys]
+    lengthened = (bytes([algorithm]) + len(key).to_bytes(2, "big") + key for algorithm, key in listed)
+    return start + bytes([len(listed)]) + b"".join(lengthened)
 
 
 def sign_bytes(secret: bytes, unsigned: bytes) -> bytes:
@@ -97,7 +102,7 @@ def sign_record(type: int, secret: bytes, *fields: Any) -> str:
 
 def read_record(type: int, text: Any) -> Record:
     """Checks the form and the signature (11.3, steps 1 to 5)."""
-    data = unarmor("pushrecord.", text, 163, LONGEST + 4)
+    data = unarmor("pushrecord.", text, SHORTEST + 4, LONGEST + 4)
     if data is None:
         raise RecordError("malformed")
     if with_checksum(data[:-4]) != data:
@@ -105,7 +110,9 @@ def read_record(type: int, text: Any) -> Record:
     data = data[:-4]
     if data[0] != type:
         raise RecordError("wrong-type")
-    rest = iter(data[1:])
+    if data[1] != VERSION:
+        raise RecordError("unsupported")
+    rest = iter(data[2:])
 
     def take(count: int) -> bytes:
         taken = bytes(itertools.islice(rest, count))
@@ -113,33 +120,33 @@ def read_record(type: int, text: Any) -> Record:
             raise RecordError("malformed")
         return taken
 
-    def take_key() -> bytes:
-        length = KEY_LENGTHS[type].get(take(1)[0])
-        if length is None:
-            raise RecordError("malformed")
-        return take(length)
+    def take_key() -> tuple[int, bytes]:
+        return take(1)[0], take(int.from_bytes(take(2), "big"))
 
-    version, signer = take(1)[0], take(32)
+    signer = take(32)
     counter, created, expires = (int.from_bytes(take(8), "big") for _ in range(3))
     keeps = take(1)[0]
     topic = take(take(1)[0]).decode("latin-1")
-    keys = tuple(take_key() for _ in range(take(1)[0]))
+    listed = [take_key() for _ in range(take(1)[0])]
+    known = [(length, key) for algorithm, key in listed if (length := KEY_LENGTHS[type].get(algorithm))]
+    keys = tuple(key for _, key in known)
     signature = take(64)
     if (
         next(rest, None) is not None
-        or version != 2
         or keeps not in (range(1, 32) if type == DEVICE else (0,))
         or counter > HIGHEST
         or not created < expires <= LATEST
         or not TOPIC.fullmatch(topic)
-        or not 1 <= len(keys) <= 16
-        or len(set(keys)) != len(keys)
+        or not 1 <= len(listed) <= 16
+        or not all(key for _, key in listed)
+        or len(set(listed)) != len(listed)
+        or any(len(key) != length for length, key in known)
         or not all(is_public_key(key) if type == SENDERS else is_recipient(key) for key in keys)
         or not is_signing_key(signer)
     ):
         raise RecordError("malformed")
     _verify(signer, signed_message(data[:-64]), signature)
-    if any(len(key) != 32 for key in keys) and not mlkem.is_available():
+    if not keys or (any(len(key) != 32 for key in keys) and not mlkem.is_available()):
         raise RecordError("unsupported")
     return Record(type, signer, counter, created, expires, keeps, topic, keys, data)
 

@@ -8,6 +8,7 @@ struct RecordRule: Hashable {
     let created: Int64
     let expires: Int64
     let topic: [UInt8]
+    /// The keys of known algorithms.
     let keys: [[UInt8]]
     private let bytes: [UInt8]
 
@@ -16,14 +17,16 @@ struct RecordRule: Hashable {
     /// - Parameter type: 1 or 2.
     static func read(_ text: String, type: UInt8) -> Result<RecordRule, RecordError> {
         let prefix = "pushrecord."
-        guard (229...10_939).contains(text.utf8.count), text.utf8.starts(with: prefix.utf8),
+        guard (190...10_939).contains(text.utf8.count), text.utf8.starts(with: prefix.utf8),
             let all = Base64URLRule.decode(String(decoding: text.utf8.dropFirst(prefix.utf8.count), as: UTF8.self))
         else { return .failure(.malformed) }
         let bytes = Array(all.dropLast(4))
         guard RawSigning.sha256(bytes).prefix(4) == all.suffix(4) else { return .failure(.wrongChecksum) }
         guard bytes[0] == type else { return .failure(.wrongType) }
+        guard bytes[1] == 3 else { return .failure(.unsupported) }
         guard let record = RecordRule(form: bytes) else { return .failure(.malformed) }
-        return record.isSigned ? .success(record) : .failure(.badSignature)
+        guard record.isSigned else { return .failure(.badSignature) }
+        return record.keys.isEmpty ? .failure(.unsupported) : .success(record)
     }
 
     /// Returns the text of any bytes, with a valid checksum.
@@ -36,18 +39,22 @@ struct RecordRule: Hashable {
 
     /// Returns nil if the bytes break 11.1.1, 11.1.2, or 8.6.
     private init?(form bytes: [UInt8]) {
-        guard bytes.count >= 159, bytes[1] == 2 else { return nil }
+        guard bytes.count >= 130 else { return nil }
         let topicEnd = 60 + Int(bytes[59])
         guard (1...155).contains(bytes[59]), topicEnd < bytes.count, bytes.count <= 8_192 else { return nil }
         guard bytes[0] == 1 ? (1...31).contains(bytes[58]) : bytes[58] == 0 else { return nil }
         let count = Int(bytes[topicEnd])
         guard (1...16).contains(count) else { return nil }
-        var (keys, place) = ([[UInt8]](), topicEnd + 1)
+        var (keys, listed, place) = ([[UInt8]](), Set<[UInt8]>(), topicEnd + 1)
         for _ in 1...count {
-            guard place < bytes.count, bytes[place] == 1 || bytes[place] == 3 && bytes[0] == 1 else { return nil }
-            let end = place + (bytes[place] == 1 ? 33 : 1_217)
-            guard end <= bytes.count else { return nil }
-            keys.append(Array(bytes[place + 1..<end]))
+            guard place + 3 < bytes.count else { return nil }
+            let length = Int(bytes[place + 1]) << 8 + Int(bytes[place + 2])
+            let end = place + 3 + length
+            guard length > 0, end <= bytes.count else { return nil }
+            listed.insert(Array(bytes[place..<end]))
+            let knownLength = bytes[place] == 1 ? 32 : bytes[place] == 3 && bytes[0] == 1 ? 1_216 : nil
+            guard length == knownLength ?? length else { return nil }
+            if knownLength != nil { keys.append(Array(bytes[place + 3..<end])) }
             place = end
         }
         guard bytes.count == place + 64 else { return nil }
@@ -60,7 +67,7 @@ struct RecordRule: Hashable {
         expires = Int64(number(50))
         topic = Array(bytes[60..<topicEnd])
         self.keys = keys
-        guard topic.allSatisfy(Self.topicCharacters.contains), Set(keys).count == count,
+        guard topic.allSatisfy(Self.topicCharacters.contains), listed.count == count,
             keys.allSatisfy(X25519Rule.isSafe(device:)), Ed25519Rule.isSafe(signer)
         else { return nil }
     }
