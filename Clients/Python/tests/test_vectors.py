@@ -25,6 +25,7 @@ from sealed_push.protocol import (
     envelope,
     files,
     fingerprint,
+    grants,
     hpke,
     key_text,
     mlkem,
@@ -194,6 +195,33 @@ class Vectors(unittest.TestCase):
             record = records.read_record(records.DEVICE, values["record"])
             device = Device(key_text.encode(key_text.ENROLLMENT, record.signer), values["record"])
             self.assertEqual(leaving.ends(device), values["ends"] == "yes")
+        return "accepted"
+
+    def test_grants(self):
+        vectors = read_vectors("Grants")
+        self.assertEqual(len(vectors), 93)
+        for name, values in vectors.items():
+            with self.subTest(name):
+                self.assertEqual(self.outcome(self.grant, values), values["outcome"])
+
+    def grant(self, values):
+        known = grants.read_grant(values["known"]) if "known" in values else None
+        grant = grants.read_grant(values["grant"])
+        relay, sender = bytes.fromhex(values["relay"]), key_text.decode(key_text.SENDER, values["sender"])
+        pinned = key_text.decode(key_text.ENROLLMENT, values["pinned"]) if "pinned" in values else None
+        now = int(values["now"])
+        grants.check_grant(grant, (values["host"], relay), sender, [values["topic"]], known, now, pinned)
+        found = grants.open_token(grant, bytes.fromhex(values["relay-secret"]))
+        opened = values["environment"], bytes.fromhex(values["token"])
+        self.assertEqual(found, opened)
+        # The device makes the same grant.
+        times = grant.counter, grant.created, grant.expires
+        start = grants.beginning(grant.signer, *times, grant.topic, grant.host, (1, relay), (1, sender))
+        plaintext, ephemeral = grants.token_plaintext(*opened), bytes.fromhex(values["ephemeral-secret"])
+        self.assertEqual(plaintext.hex(), values["plaintext"])
+        sealed = grants.seal_token(plaintext, start, relay, grant.topic, ephemeral)
+        secret = key_text.decode(key_text.ENROLLMENT_SECRET, values["signer-secret"])
+        self.assertEqual(grants.sign_grant(secret, start, sealed), values["grant"])
         return "accepted"
 
     def test_receipts(self):

@@ -29,8 +29,8 @@ LIST = pathlib.Path(__file__).with_name("rules.txt")
 TABLE = ROOT / "Tests" / "Vectors" / "Rules.md"
 HEAD = """# Rules and their vectors
 For each rule, some vectors that fail in an implementation that forgets it. `Tests/Evidence/Mutations/rules.py` writes this
-page: it breaks Clients/Python rule by rule. Sections 14 and on are in [ContentParts](../../Docs/ContentParts.md), the others in the
-[Specification](../../Docs/Specification.md). A name without a folder is in this one.
+page: it breaks Clients/Python rule by rule. Sections 14 to 21 are in [ContentParts](../../Docs/ContentParts.md), those from 22 on in
+[Grants](../../Docs/Grants.md), and the others in the [Specification](../../Docs/Specification.md). A name without a folder is in this one.
 
 | paragraph | rule | vectors |
 |---|---|---|
@@ -38,6 +38,7 @@ page: it breaks Clients/Python rule by rule. Sections 14 and on are in [ContentP
 FOLDERS = {
     "test_pushes": "", "test_hybrid": "Hybrid/", "test_hybrid_records": "Hybrid/", "test_records_and_challenges": "Records/",
     "test_leavings": "Leavings/", "test_receipts": "Receipts/", "test_attachments": "Attachments/", "test_charts": "Charts/",
+    "test_grants": "Grants/",
     "test_what_a_sender_takes": "Sealing/", "test_alerts_in_the_clear": "Text/alerts.tsv", "test_sizes": "Text/sizes.tsv",
     "test_fingerprints": "Text/fingerprints.tsv", "test_key_texts": "Text/keys.tsv",
     "test_visible_scalars": "Text/invisible.txt", "test_members_that_look_misspelled": "Members/suspects.tsv",
@@ -46,7 +47,7 @@ FOLDERS = {
 LIKELY = {
     "chart.py": "charts", "receipts.py": "receipts", "visible.py": "alerts_in_the_clear visible_scalars",
     "files.py": "attachments what_a_sender_takes", "fingerprint.py": "fingerprints", "records.py": "records_and_challenges leavings",
-    "content.py": "what_a_sender_takes members_that_look_misspelled pushes", "opening.py": "pushes",
+    "content.py": "what_a_sender_takes members_that_look_misspelled pushes", "opening.py": "pushes", "grants.py": "grants",
     "key_text.py": "key_texts records_and_challenges hybrid_records",
 }  # fmt: skip
 

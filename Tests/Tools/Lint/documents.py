@@ -121,8 +121,9 @@ def recipes(tree):
                 yield path, f"no file of its recipe contains {span}"
 
 
-# Documents whose paragraphs are cited by number. The first three are numbered together.
-NUMBERED = ("Specification", "ContentParts", "DeviceState", "EnrollmentHTTP")
+# Documents whose paragraphs are cited by number. All but the last are numbered together.
+NUMBERED = ("Specification", "ContentParts", "Grants", "DeviceState", "EnrollmentHTTP")
+TOGETHER = NUMBERED[:-1]
 NUMBER = r"[0-9]+(?:\.[0-9]+)*"
 BETWEEN = "(?:, and |, | and | or | to )"
 
@@ -134,10 +135,10 @@ def paragraphs(tree):
         text = re.sub(r"(?ms)^ *```.*?^ *```", "", tree.texts.get(f"Docs/{name}.md", ""))
         numbers = re.findall(rf"(?m)^(?:#+ |- )?(?:\*\*)?({NUMBER})(?:\.? )", text)
         found[name] = {each for each in numbers if "." in each or re.search(rf"(?m)^## {each} ", text)}
-        together = [each for other in NUMBERED[:3] if name in NUMBERED[:3] for each in found.get(other, ()) if other != name]
+        together = [each for other in TOGETHER if name in TOGETHER for each in found.get(other, ()) if other != name]
         for number in sorted({each for each in found[name] if numbers.count(each) > 1 and "." in each} | found[name] & set(together)):
             yield f"Docs/{name}.md", f"a second paragraph has the number {number}"
-    known = set().union(*(found[name] for name in NUMBERED[:3]))
+    known = set().union(*(found[name] for name in TOGETHER))
     for path, text in tree.files():
         if path.startswith("Tests/Tools/Lint/"):
             continue
@@ -146,7 +147,7 @@ def paragraphs(tree):
             for number in re.findall(NUMBER, numbers):
                 if number not in found[document]:
                     yield path, f"Docs/{document}.md has no paragraph {number}, but see: {document} {numbers}"
-        if path in (*(f"Docs/{name}.md" for name in NUMBERED[:3]), "Docs/Proofs.md", "Docs/ThreatModel.md", "Tests/Vectors/README.md"):
+        if path in (*(f"Docs/{name}.md" for name in TOGETHER), "Docs/Proofs.md", "Docs/ThreatModel.md", "Tests/Vectors/README.md"):
             for numbers in re.findall(rf"\(({NUMBER}(?:{BETWEEN}{NUMBER})*)\)", re.sub(r"(?ms)^ *```.*?^ *```", "", text)):
                 for number in re.findall(NUMBER, numbers):
                     if "." in number and number not in known:
