@@ -110,7 +110,7 @@ import Testing
         #expect(result.status == 74 && result.output.isEmpty)
     }
 
-    @Test("every command that takes a device's public key takes a hybrid one, in lowercase or uppercase")
+    @Test("every command that takes a device's public key takes a hybrid one, which is case-sensitive")
     func hybridKeys() throws {
         let key = DevicePrivateKey(.hybrid).recipient
         let topic = ["--topic", "com.example.app", "--keyring", "K"]
@@ -120,7 +120,8 @@ import Testing
         func run(_ arguments: [String]) throws -> Program.Result {
             try Program("sealedpush", in: folder.url).run(arguments, input: content)
         }
-        for (name, text) in [("lowercase", key.description), ("uppercase", key.description.uppercased())] {
+        #expect(try run(["keys", "show", key.description.uppercased()]).status == 65)
+        for (name, text) in [("phone", key.description)] {
             let shown = try run(["keys", "show", text, "--json"])
             #expect(shown.objects.first?["digits"] as? String == Fingerprint(of: key).description, "\(shown.errors)")
             let sealed = try run(seal + [text, "--unverified"])
@@ -135,10 +136,10 @@ import Testing
             let trusted = try run(["trust", "add", text] + topic)
             #expect(trusted.status == 65 && trusted.errors.contains("a device's key"), "\(trusted.errors)")
             let typo = try run(["keys", "show", String(text.dropLast()) + "b"])
-            #expect(typo.status == 65 && typo.errors.contains("pushpq1…: "), "\(typo.errors)")
+            #expect(typo.status == 65 && typo.errors.contains("pushpq.…: "), "\(typo.errors)")
             let trust = ["open", "-", "--device", "alice-phone", "--trust", text]
             let opened = try run(trust + topic)
-            #expect(opened.status == 65 && opened.errors.contains("pushpq1…: "), "\(opened.errors)")
+            #expect(opened.status == 65 && opened.errors.contains("pushpq.…: "), "\(opened.errors)")
         }
         let listed = try run(["device", "list", "--full", "--json"])
         #expect(listed.objects.first?["key"] as? String == key.description, "\(listed.errors)")
@@ -226,7 +227,7 @@ import Testing
         #expect(try run("keys", "generate", "sender", "shop", "--hybrid", "--keyring", "K").status == 64)
         let made = try run(
             "keys", "generate", "device", "bob-phone", "--hybrid", "--topic", "com.example.app", "--keyring", "K")
-        #expect(made.trimmed.hasPrefix("pushpq1") && made.trimmed.utf8.count == 1_959)
+        #expect(made.trimmed.hasPrefix("pushpq.") && made.trimmed.utf8.count == 1_634)
         for round in 1...2 {
             let sealed = try run(
                 "seal", "-", "--from", "newsroom", "--to", "bob-phone", "--topic", "com.example.app", "--keyring", "K",

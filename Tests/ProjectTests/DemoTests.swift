@@ -32,7 +32,7 @@ import Testing
         for step in steps { step.expectNoEmptyColumn() }
 
         #expect(steps[0].lines.count { $0.contains("push1") || $0.contains("pushsender1") } == 2)
-        #expect(steps[0].lines.count { $0.contains("bob-phone") && $0.contains(" pushpq1") } == 1)
+        #expect(steps[0].lines.count { $0.contains("bob-phone") && $0.contains(" pushpq.") } == 1)
         #expect(steps[0].lines.last?.hasPrefix("Below each lock screen: ") == true)
         #expect(steps[1].right.contains { $0.contains("│ Nina ") })
         #expect(steps[2].right.contains { $0.contains("│ 明日の会議は10時です。100% sure 🍜 │") })

@@ -186,6 +186,15 @@ import Testing
         }
     }
 
+    @Test("a hybrid device's proof is stored, beside that of a classical key") func hybridProof() async throws {
+        let hybrid = DevicePrivateKey(.hybrid)
+        _ = try await launch(try record(of: [hybrid.recipient, identity.recipient]), token: "aa11")
+        for key in [hybrid, identity] { try await prove(key.recipient, by: [hybrid, identity]) }
+        let keys = try await fixture.outbox.device("phone")?.keys
+        guard case .enrolled(let enrolled)? = keys else { throw OutboxError.notEnrolled }
+        #expect(enrolled.proven == [hybrid.recipient, identity.recipient])
+    }
+
     @Test("older records and wrong answers are refused") func refusals() async throws {
         try await enroll()
         try await fixture.outbox.accept(try record(counter: 5), of: "phone", at: fixture.now)

@@ -81,7 +81,7 @@ export class Device {
     const hash = blake2b(32, answer)
     answer.fill(0)
     const waiting = this.#challenges.filter((each) => each.expires >= at).slice(1 - MOST_CHALLENGES)
-    this.#challenges = [...waiting, { recipient: recipient.toLowerCase(), expires: at + LIFETIME, hash }]
+    this.#challenges = [...waiting, { recipient: recipientText(recipient), expires: at + LIFETIME, hash }]
     return text
   }
 

@@ -11,7 +11,7 @@ const words = {
     'not-a-key': ['this is not a Sealed Push key', 'copy the whole text again, without spaces'],
     'wrong-kind': [
       'this is not the type of key expected here',
-      'use push1 or pushpq1 for a recipient, PUSH-SENDER-SECRET-KEY-1 for a sender, or pushenrollment1 for an enrollment',
+      'use push1 or pushpq. for a recipient, PUSH-SENDER-SECRET-KEY-1 for a sender, or pushenrollment1 for an enrollment',
     ],
     'wrong-case': [
       'the key is in the wrong case, or mixes uppercase and lowercase',
@@ -54,7 +54,7 @@ const words = {
     timeout: ['not a time limit', 'use 1 to 600 seconds'],
     'device-token': ["not a device's token", 'use 2 to 200 hexadecimal digits, and an even number of them'],
     push: ['not a push', 'pass what Sender.seal returned, or its payload and headers as they were stored'],
-    device: ['not a device', 'pass a Device from this package, or call sealUnverified with a key, push1... or pushpq1...'],
+    device: ['not a device', 'pass a Device from this package, or call sealUnverified with a key, push1... or pushpq....'],
   },
   RecordError: {
     malformed: [

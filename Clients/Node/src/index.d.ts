@@ -6,7 +6,7 @@ export interface Push {
   readonly headers: Readonly<Record<string, string>>
   /** The ID of the sealed message. */
   readonly messageID: string
-  /** The key that the push is sealed to, push1... or pushpq1.... */
+  /** The key that the push is sealed to, push1... or pushpq.... */
   readonly recipient: string
   /** The payload as an object, for HTTP clients that write the JSON themselves. */
   readonly message: Record<string, unknown>
@@ -88,7 +88,7 @@ export class Sender {
    * @param secret PUSH-SENDER-SECRET-KEY-1.... The app trusts its public key.
    * @param settings `topic`: the app's bundle ID. `safeDefault`: the text sent in the clear, and shown if the app's extension can't
    *   run. `padding`: how much an observer learns about the length of the content: "buckets" (256, 512, 1,024, 2,048, or all that
-   *   fits), "full" (nothing), or "none" (the length). `requireHybrid`: seal to hybrid keys only, pushpq1...; off by default. Other
+   *   fits), "full" (nothing), or "none" (the length). `requireHybrid`: seal to hybrid keys only, pushpq....; off by default. Other
    *   settings are refused.
    * @throws KeyTextError, SettingError
    */
@@ -114,7 +114,7 @@ export class Sender {
   seal(content: Content | Withdrawal, device: Device, options?: SealOptions): Push
 
   /**
-   * Seals content to a key, push1... or pushpq1..., that no record vouches for. The person who gave you the key reads the message.
+   * Seals content to a key, push1... or pushpq...., that no record vouches for. The person who gave you the key reads the message.
    * It is unknown how long the device keeps the key, so `expires` is not filled in, or checked against that time.
    * @throws KeyTextError (`unsupported`: a hybrid key, but Node lacks ML-KEM), RecordError (`not-hybrid`), ContentError,
    *   TooLargeError, SettingError
@@ -168,7 +168,7 @@ export class Device {
   answer(answer: string, options?: { now?: number }): string
 
   /**
-   * Returns the newest key that is proven, push1... or pushpq1...: the key that messages are now sealed to.
+   * Returns the newest key that is proven, push1... or pushpq....: the key that messages are now sealed to.
    * @throws RecordError (`unproven`, `expired`, `not-yet-valid`)
    */
   recipient(options?: { now?: number }): string

@@ -30,7 +30,7 @@ export class Phone {
   readonly record: string
   /** The public key that verifies the phone's records, pushenrollment1.... */
   readonly enrollment: string
-  /** The public keys in use, push1... or pushpq1..., newest first. */
+  /** The public keys in use, push1... or pushpq...., newest first. */
   readonly recipients: string[]
 
   /**

@@ -55,12 +55,15 @@ package enum KeyReference: ExpressibleByArgument, Sendable {
 /// Text that starts like a key or a record, whether or not it's well-formed.
 package struct KeyText: Sendable {
     private let text: String
+    /// The start of a key's text, with the `1` or the dot.
     private let prefix: String
 
     fileprivate init?(_ text: String) {
-        prefix = String(text.lowercased().prefix { $0 != "1" })
-        let isKey = ["push", "pushpq", "pushsender", "pushauthority"].contains(prefix) && text.contains("1")
-        guard isKey || Self.isRecord(text) else { return nil }
+        let word = text.prefix { $0 != "1" && $0 != "." }
+        prefix = word.lowercased() + text.dropFirst(word.count).prefix(1)
+        guard ["push1", "pushpq.", "pushsender1", "pushauthority1"].contains(prefix) || Self.isRecord(text) else {
+            return nil
+        }
         self.text = text
     }
 
@@ -72,7 +75,7 @@ package struct KeyText: Sendable {
                 its name in the keyring, or use `sealedpush seal --batch`, which accepts records
                 """)
         }
-        do { return try parse(text) } catch { throw .input("\(prefix)1…: \(error)") }
+        do { return try parse(text) } catch { throw .input("\(prefix)…: \(error)") }
     }
 
     private static func isRecord(_ text: String) -> Bool { text.hasPrefix("pushrecord.") }

@@ -23,8 +23,11 @@ struct QRCode {
         isDark = UnsafeBufferPointer(start: code.pointee.data, count: size * size).map { $0 & 1 == 1 }
     }
 
-    /// Encodes a key's text in capitals, which ``AnyPublicKey/init(parsing:)`` also accepts.
-    init?(_ key: AnyPublicKey) { self.init(key.description.uppercased()) }
+    /// Encodes a key's text: in capitals, if ``AnyPublicKey/init(parsing:)`` also accepts those.
+    init?(_ key: AnyPublicKey) {
+        let capitals = key.description.uppercased()
+        self.init((try? AnyPublicKey(parsing: capitals)) == key ? capitals : key.description)
+    }
 
     /// The code's lines, in the style that suits standard output.
     var terminalLines: [String] {

@@ -20,7 +20,7 @@ struct SealCommand: ParsableCommand {
 
     @Argument(help: ContentFile.help) var file: String
 
-    @Option(help: "A device's name, or push1… or pushpq1… with --unverified.") var to: KeyReference?
+    @Option(help: "A device's name, or push1… or pushpq.… with --unverified.") var to: KeyReference?
 
     @Flag(help: "Seal each line; exit with 65 if any line fails.") var batch = false
 

@@ -19,7 +19,7 @@ public enum AnyPublicKey: Hashable, Sendable, CustomStringConvertible {
         case authority
     }
 
-    /// Parses `push1…`, `pushpq1…`, `pushsender1…`, or `pushauthority1…`.
+    /// Parses `push1…`, `pushpq.…`, `pushsender1…`, or `pushauthority1…`.
     public init(parsing text: String) throws(KeyTextError) {
         do {
             self = .device(try DevicePublicKey(parsing: text))

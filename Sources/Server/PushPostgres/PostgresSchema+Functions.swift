@@ -291,8 +291,12 @@ extension PostgresSchema {
         LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
         DECLARE bits bit varying := B''; bytes bytea := ''; digits text;
         BEGIN
-            digits := substring(key_bytes.key COLLATE "C" FROM '^push(?:pq)?1([02-9ac-hj-np-z]{58,})$');
-            IF (length(digits) IN (58, 1952)) IS NOT TRUE THEN RETURN NULL; END IF;
+            IF key_bytes.key COLLATE "C" ~ '^pushpq[.][A-Za-z0-9_-]+$' AND length(key_bytes.key) = 1634 THEN
+                bytes := decode(translate(substr(key_bytes.key, 8), '-_', '+/') || '=', 'base64');
+                RETURN substring(bytes FROM 1 FOR 1216);
+            END IF;
+            digits := substring(key_bytes.key COLLATE "C" FROM '^push1([02-9ac-hj-np-z]{58})$');
+            IF digits IS NULL THEN RETURN NULL; END IF;
             FOR n IN 1..length(digits) - 6 LOOP
                 bits := bits || (strpos('qpzry9x8gf2tvdw0s3jn54khce6mua7l', substr(digits, n, 1)) - 1)::bit(5);
             END LOOP;

@@ -122,7 +122,7 @@ enum PostgresSchema {
             proven text COLLATE "C" NOT NULL, code bytea,
             CONSTRAINT is_enrollment CHECK (enrollment ~ '^pushenrollment1[a-z0-9]{58}$'
                 AND octet_length(record) <= \(DeviceRecord.maximumCharacterCount)
-                AND record ~ '^pushrecord[.][A-Za-z0-9_-]+$' AND proven ~ '^[a-z0-9 ]*$')
+                AND record ~ '^pushrecord[.][A-Za-z0-9_-]+$' AND proven ~ '^[A-Za-z0-9._ -]*$')
         );
         CREATE INDEX enrollments_by_key ON sealed_push.enrollments(enrollment);
 

@@ -8,11 +8,13 @@ import nacl.signing
 from make_vectors import FOLDER
 from sealed_push.protocol import hpke, key_text, mlkem
 from sealed_push.protocol.key_text import ALPHABET, PRIME
+from sealed_push.protocol.text import encode_base64
 
 HEAD = (
     "# Texts of keys (Specification 8), parted by tabs: the expected human-readable part, the key's bytes in hexadecimal or\n"
     "# `refused`, the text in quotation marks, and what it shows.\n"
 )
+BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 X25519 = ("push", "pushsender")
 ED25519 = ("pushauthority", "pushenrollment")
 
@@ -22,7 +24,20 @@ def seed(name):
 
 
 def text(kind, data, constant=1, unused=0):
-    """Returns the text of any bytes, without the checks of `encode`."""
+    """Returns the text of any bytes, without the checks of `encode`. `constant` other than 1 makes a wrong checksum."""
+    if kind == "pushpq":
+        checksum = bytearray(hashlib.sha256(data).digest()[:4])
+        checksum[0] ^= {1: 0, 0: 1}.get(constant, 2)
+        return "pushpq." + last_bits(encode_base64(data + checksum), unused)
+    return bech32(kind, data, constant, unused)
+
+
+def last_bits(made, unused):
+    """Returns base64url whose last character has these unused bits."""
+    return made[:-1] + BASE64[BASE64.index(made[-1]) | unused] if unused else made
+
+
+def bech32(kind, data, constant=1, unused=0):
     count = -(-8 * len(data) // 5)
     number = int.from_bytes(data, "big") << 5 * count - 8 * len(data) | unused
     values = [number >> 5 * place & 31 for place in range(count - 1, -1, -1)]
@@ -51,7 +66,17 @@ def lines():
         data = bytes_of(kind)
         good = text(kind, data)
         yield kind, data, good, "a key"
-        if kind not in key_text.SECRETS:
+        if kind == "pushpq":
+            yield kind, None, good.upper(), "a hybrid key in capitals"
+            yield kind, None, good.lower(), "a hybrid key in lowercase"
+            yield kind, None, "PUSHPQ." + good[7:], "its prefix in capitals"
+            yield kind, None, bech32(kind, data), "a hybrid key in Bech32"
+            yield kind, None, good + "=", "padded base64"
+            yield kind, None, good.replace(".", "1", 1), "the separator of Bech32"
+            yield kind, None, "pushrecord." + good[7:], "the prefix of a record"
+            far = "".join("Q" if each == "A" else "A" for each in (good[100], good[1123]))
+            yield kind, None, good[:100] + far[0] + good[101:1123] + far[1] + good[1124:], "two wrong characters, 1,023 apart"
+        elif kind not in key_text.SECRETS:
             yield kind, data, good.upper(), "a public key in capitals"
             yield kind, None, good[:-1] + good[-1].upper() if good[-1].isalpha() else good.replace("push", "Push", 1), "mixed case"
         else:
@@ -66,7 +91,7 @@ def lines():
         yield kind, None, text(kind, data, unused=1), "a padding bit that isn't zero"
         yield kind, None, text(kind, data[:-1]), "a byte too few"
         yield kind, None, text(kind, data + b"\0"), "a byte too many"
-        yield kind, None, good[:place] + ("B" if good.isupper() else "b") + good[place + 1 :], "a character outside the alphabet"
+        yield kind, None, good[:place] + ("B" if good.isupper() else "+" if kind == "pushpq" else "b") + good[place + 1 :], "a character outside the alphabet"
         yield kind, None, good + " ", "a space behind it"
         yield kind, None, " " + good, "a space before it"
         yield kind, None, good + "\\n", "a line end behind it"
@@ -105,6 +130,7 @@ def lines():
     yield "pushpq", largest, text("pushpq", largest), "a coefficient of 3328"
     last = hybrid[: mlkem.PUBLIC - 33] + b"\xff" + hybrid[mlkem.PUBLIC - 32 :]
     yield "pushpq", None, text("pushpq", last), "a last coefficient of 4080 or more"
+    yield "pushpq", None, text("pushpq", hybrid[-32:]), "an X25519 key alone"
     yield "pushpq", None, text("pushpq", hybrid[:-32] + bytes(32)), "an X25519 part of low order"
 
 

@@ -52,7 +52,7 @@ import Testing
     }
 
     private static let hybridKinds = [
-        Kind(testDescription: "pushpq", characterCount: 1_959) {
+        Kind(testDescription: "pushpq", characterCount: 1_634) {
             try DevicePrivateKey(secret: $0).publicKey.description
         } bytes: {
             $0
@@ -71,7 +71,7 @@ import Testing
     @Test("Each text in Tests/Vectors/Text/keys.tsv is a key or not, as it says") func vectors() throws {
         let text = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Text/keys.tsv"))
         let lines = text.split(separator: "\n").dropFirst(2)
-        #expect(lines.count == 194)
+        #expect(lines.count == 201)
         for line in lines {
             let parts = line.split(separator: "\t").map(String.init)
             let kind = try #require((Self.kinds + Self.hybridKinds).first { $0.testDescription == parts[0] })
@@ -152,10 +152,8 @@ import Testing
         for wrong in ["\u{feff}" + text, text + "\0", text + text] {
             #expect(kind.refusal(wrong) != nil)
         }
-        // A device's public key may be hybrid, with 1,959 characters.
-        let longest = kind.testDescription == "push" ? 1_959 : 90
-        #expect(kind.refusal(String(repeating: "Q", count: longest + 1)) == .tooLong)
-        #expect(kind.refusal(String(repeating: "Q", count: longest)) == .notAKey)
+        #expect(kind.refusal(String(repeating: "Q", count: 91)) == .tooLong)
+        #expect(kind.refusal(String(repeating: "Q", count: 90)) == .notAKey)
         #expect(kind.refusal("") == .notAKey)
         #expect(kind.refusal(text.replacing("1", with: "１", maxReplacements: 1)) != nil)
         #expect(kind.refusal(String(text.dropLast()) + "é") != nil)
@@ -182,6 +180,25 @@ import Testing
             let secret = [UInt8](repeating: byte, count: 32)
             for kind in Self.kinds where kind.isSecret { #expect(try kind.parse(kind.text(secret)) == secret) }
         }
+    }
+
+    @Test("A hybrid key's text with any one character wrong, missing, doubled, or added is detected")
+    func hybridErrors() throws {
+        let text = DevicePrivateKey(.hybrid).recipient.description
+        func refusal(_ text: String) -> KeyTextError? {
+            SealedPushTests.refusal { () throws(KeyTextError) in _ = try DevicePublicKey(parsing: text) }
+        }
+        #expect(text.utf8.count == 1_634 && refusal(text) == nil)
+        for place in text.indices {
+            let next = text.index(after: place)
+            for wrong in [text[place] == "A" ? "B" : "A", "", "=", String(text[place]) + "A"] {
+                #expect(refusal(text.replacingCharacters(in: place..<next, with: wrong)) != nil)
+            }
+        }
+        #expect(refusal(text + "\n") == .whiteSpace && refusal(text + "A") == .wrongLength)
+        #expect(refusal(String(text.dropLast())) == .wrongLength && refusal(text.dropLast() + "=") == .wrongCharacter)
+        #expect(refusal("pushpq.A" + text.dropFirst(8)) == .wrongChecksum || text.hasPrefix("pushpq.A"))
+        #expect(refusal(text.uppercased()) != nil && refusal(" " + text) != nil)
     }
 
     @Test("An authority's text may be a literal in the source") func goodLiteral() throws {

@@ -1,8 +1,10 @@
 // Keys as text (Specification, section 8), and the rules of 3.3 for public keys.
 
+import { createHash } from 'node:crypto'
 import { KeyTextError } from '../errors.js'
 import { isAvailable, PUBLIC } from './mlkem.js'
 import { isSigningKey } from './points.js'
+import { armor, decodeBase64 } from './text.js'
 
 export const RECIPIENT = 'push'
 export const HYBRID_RECIPIENT = 'pushpq'
@@ -15,6 +17,8 @@ export const SENDER_SECRET = 'push-sender-secret-key-'
 export const ENROLLMENT_SECRET = 'push-enrollment-secret-key-'
 export const AUTHORITY_SECRET = 'push-authority-secret-key-'
 
+// What the text of a hybrid recipient begins with.
+const ARMOR = 'pushpq.'
 const SECRETS = [IDENTITY, HYBRID_IDENTITY, SENDER_SECRET, ENROLLMENT_SECRET, AUTHORITY_SECRET]
 const ALPHABET = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const GENERATOR = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
@@ -45,6 +49,7 @@ export function isHybridKey(key) {
 
 export function encode(kind, key) {
   if (key.length !== lengthOf(kind) || !mayBe(kind, key)) throw new KeyTextError('refused-key')
+  if (kind === HYBRID_RECIPIENT) return armor(ARMOR, Buffer.concat([key, checksum(key)]))
   const values = []
   let [bits, count] = [0, 0]
   for (const byte of key) {
@@ -52,8 +57,8 @@ export function encode(kind, key) {
     for (count += 8; count >= 5; count -= 5) values.push((bits >> (count - 5)) & 31)
   }
   values.push((bits << (5 - count)) & 31)
-  const checksum = polymod([...expanded(kind), ...values, 0, 0, 0, 0, 0, 0]) ^ 1
-  for (let shift = 25; shift >= 0; shift -= 5) values.push((checksum >> shift) & 31)
+  const check = polymod([...expanded(kind), ...values, 0, 0, 0, 0, 0, 0]) ^ 1
+  for (let shift = 25; shift >= 0; shift -= 5) values.push((check >> shift) & 31)
   const text = kind + '1' + values.map((value) => ALPHABET[value]).join('')
   values.fill(0)
   return SECRETS.includes(kind) ? text.toUpperCase() : text
@@ -63,8 +68,8 @@ export function encode(kind, key) {
 export function decode(kind, text) {
   if (text === undefined || text === null || ['', 'undefined', 'null', 'None'].includes(text)) throw new KeyTextError('not-given')
   if (typeof text === 'string' && text.trim() !== text) throw new KeyTextError('white-space')
-  const longest = kind === HYBRID_RECIPIENT ? 1959 : 90
-  if (typeof text !== 'string' || text.length > longest || !/^[\x21-\x7e]*$/.test(text)) throw new KeyTextError('not-a-key')
+  if (kind === HYBRID_RECIPIENT) return decodeArmored(text)
+  if (typeof text !== 'string' || text.length > 90 || !/^[\x21-\x7e]*$/.test(text)) throw new KeyTextError('not-a-key')
   const [lower, upper] = [text.toLowerCase(), text.toUpperCase()]
   if ((text !== lower && text !== upper) || (SECRETS.includes(kind) && text !== upper)) throw new KeyTextError('wrong-case')
   const end = lower.lastIndexOf('1')
@@ -72,10 +77,10 @@ export function decode(kind, text) {
   if (end < 0 || values.includes(-1)) throw new KeyTextError('not-a-key')
   if (lower.slice(0, end) !== kind) throw new KeyTextError('wrong-kind')
   if (polymod([...expanded(kind), ...values]) !== 1) throw new KeyTextError('wrong-checksum')
-  const key = Buffer.alloc(lengthOf(kind))
-  const length = Math.ceil((key.length * 8) / 5)
-  const unused = length * 5 - key.length * 8
-  if (values.length !== length + 6 || values[length - 1] & ((1 << unused) - 1)) throw new KeyTextError('not-a-key')
+  const key = Buffer.alloc(32)
+  // 32 bytes are 51 groups of five bits, and one more bit.
+  const length = 52
+  if (values.length !== length + 6 || values[length - 1] & 15) throw new KeyTextError('not-a-key')
   let [bits, count, at] = [0, 0, 0]
   for (const value of values.slice(0, length)) {
     bits = ((bits << 5) | value) & 0xfff
@@ -87,21 +92,32 @@ export function decode(kind, text) {
   return key
 }
 
+/** Returns the bytes of a hybrid recipient (8.8). */
+function decodeArmored(text) {
+  if (typeof text !== 'string') throw new KeyTextError('not-a-key')
+  if (!text.startsWith(ARMOR)) throw new KeyTextError(text.toLowerCase().startsWith(ARMOR) ? 'wrong-case' : 'wrong-kind')
+  const data = decodeBase64(text.slice(ARMOR.length))
+  if (data?.length !== PUBLIC + 36) throw new KeyTextError('not-a-key')
+  const key = data.subarray(0, -4)
+  if (!checksum(key).equals(data.subarray(-4))) throw new KeyTextError('wrong-checksum')
+  if (!isHybridKey(key)) throw new KeyTextError('refused-key')
+  return key
+}
+
+const checksum = (key) => createHash('sha256').update(key).digest().subarray(0, 4)
+
 /** Like `decode`, but ignores white space and a byte order mark around the text, which files and variables add. */
 export const decodeSecret = (kind, text) => decode(kind, typeof text === 'string' ? text.trim() : text)
 
 /** Returns the bytes of a recipient of either kind. Without ML-KEM, a hybrid one is refused as `unsupported` (3.8.6). */
 export function decodeRecipient(text) {
-  if (typeof text !== 'string' || !/^pushpq1/i.test(text)) return decode(RECIPIENT, text)
+  if (typeof text !== 'string' || !/^pushpq\./i.test(text)) return decode(RECIPIENT, text)
   if (!isAvailable) throw new KeyTextError('unsupported')
   return decode(HYBRID_RECIPIENT, text)
 }
 
-/** Checks a recipient's text and returns it in lowercase. Making the text from the key would take as long as reading it. */
-export function recipientText(text) {
-  decodeRecipient(text)
-  return text.toLowerCase()
-}
+/** Checks a recipient's text, and returns it as it is written: in lowercase, unless it is hybrid. */
+export const recipientText = (text) => (isHybrid(decodeRecipient(text)) ? text : text.toLowerCase())
 
 export const encodeRecipient = (key) => encode(isHybrid(key) ? HYBRID_RECIPIENT : RECIPIENT, key)
 

@@ -125,7 +125,7 @@ class Device:
         return recipient_text(found[0].recipient)
 
     def recipient(self, *, now: int | None = None) -> str:
-        """Returns the newest key that is proven, push1... or pushpq1...: the key that messages are now sealed to.
+        """Returns the newest key that is proven, push1... or pushpq....: the key that messages are now sealed to.
 
         Raises RecordError: `unproven`, `expired`, `not-yet-valid`.
         """

@@ -31,7 +31,7 @@ class KeyTextError(SealedPushError):
         "not-a-key": ("this is not a Sealed Push key", "copy the whole text again, without spaces"),
         "wrong-kind": (
             "this is not the type of key expected here",
-            "use push1 or pushpq1 for a recipient, PUSH-SENDER-SECRET-KEY-1 for a sender, or pushenrollment1 for an enrollment",
+            "use push1 or pushpq. for a recipient, PUSH-SENDER-SECRET-KEY-1 for a sender, or pushenrollment1 for an enrollment",
         ),
         "wrong-case": (
             "the key is in the wrong case, or mixes uppercase and lowercase",
@@ -99,7 +99,7 @@ class SettingError(SealedPushError):
         "device-name": ("not a device's name", "use 1 to 128 bytes of text, and not . or .."),
         "idempotency-key": ("not an idempotency key", "use 1 to 256 bytes of text, or None"),
         "outbox-key": ("not an outbox key", "pass the text of the file named by --outbox-key"),
-        "device": ("not a device", "pass a sealed_push.Device, or call seal_unverified with a key, push1... or pushpq1..."),
+        "device": ("not a device", "pass a sealed_push.Device, or call seal_unverified with a key, push1... or pushpq...."),
     }
 
 

@@ -19,11 +19,11 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprint(key: str) -> Fingerprint:
-    """Returns the fingerprint of a public key: push1..., pushpq1..., pushsender1..., pushauthority1..., or pushenrollment1...
+    """Returns the fingerprint of a public key: push1..., pushpq...., pushsender1..., pushauthority1..., or pushenrollment1...
 
     Raises KeyTextError, also for a secret, which has no fingerprint.
     """
-    kind = key.lower().rpartition("1")[0] if isinstance(key, str) else ""
+    kind = key_text.kind_of(key)
     if kind not in _PUBLIC:
         raise KeyTextError("wrong-kind")
     value = protocol.fingerprint(kind, key_text.decode(kind, key))

@@ -37,7 +37,7 @@ class Push:
 
     @property
     def recipient(self) -> str:
-        """The key that the push is sealed to, push1... or pushpq1...."""
+        """The key that the push is sealed to, push1... or pushpq...."""
         return key_text.recipient_text(self._recipient)
 
     @property
@@ -153,7 +153,7 @@ class Sender:
         expiration: int | None = None,
         now: int | None = None,
     ) -> Push:
-        """Seals content to a key, push1... or pushpq1..., that no record vouches for. The person who gave you the key reads the
+        """Seals content to a key, push1... or pushpq...., that no record vouches for. The person who gave you the key reads the
         message. It is unknown how long the device keeps the key, so `expires` is not filled in, or checked against that time.
 
         Raises KeyTextError, RecordError (`not-hybrid`), ContentError, TooLargeError, SettingError.

@@ -89,7 +89,7 @@ class Phone:
 
     @property
     def recipients(self) -> tuple[str, ...]:
-        """The public keys in use, push1... or pushpq1..., newest first."""
+        """The public keys in use, push1... or pushpq...., newest first."""
         return tuple(key_text.recipient_text(hpke.recipient_of(each)) for each in self._active)
 
     def rotate(self, *, hybrid: bool | None = None) -> str:

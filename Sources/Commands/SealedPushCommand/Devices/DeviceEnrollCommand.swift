@@ -38,7 +38,7 @@ struct DeviceEnrollCommand: AsyncParsableCommand {
     @Option(parsing: .unconditional, help: .value("name", "The previous user, if different."))
     var movingFrom: UserName?
 
-    @Option(help: .value("name", "Name in the keyring, or push1… or pushpq1… with --unverified."))
+    @Option(help: .value("name", "Name in the keyring, or push1… or pushpq.… with --unverified."))
     var key: KeyReference?
 
     @Flag(help: "Allow a key without a record; `send` needs it too.") var unverified = false

@@ -22,7 +22,7 @@ struct ImportCommand: ParsableCommand {
 
     @Argument(help: "The name in this keyring: \(KeyName.rule)") var name: KeyName
 
-    @Argument(help: .value("key", "push1…, pushpq1…, pushsender1…, pushauthority1…, or pushrecord.…")) var text: String?
+    @Argument(help: .value("key", "push1…, pushpq.…, pushsender1…, pushauthority1…, or pushrecord.…")) var text: String?
 
     @Option(help: "A file with a secret key's text; - for standard input.") var secretFile: String?
 

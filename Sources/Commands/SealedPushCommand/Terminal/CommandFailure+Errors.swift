@@ -80,7 +80,7 @@ extension CommandFailure {
     private static func hint(_ error: SealError) -> String {
         switch error {
         case .tooLarge: "; use --fit truncate to cut the body, or `sealedpush seal --overflow` to move it into a file"
-        case .notHybrid: "; hybrid keys start with pushpq1, and an app creates them if its keyPolicy is .hybrid"
+        case .notHybrid: "; hybrid keys start with pushpq., and an app creates them if its keyPolicy is .hybrid"
         case .expiresTooLate: "; use an earlier \"expires\", or leave it out; \"sent\" must not be older than that"
         case .content, .otherTopic, .anonymousWithdrawal, .anonymousToHybrid: ""
         }

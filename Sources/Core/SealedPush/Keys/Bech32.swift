@@ -2,15 +2,14 @@ package import PushCore
 
 /// Keys as text: Bech32 (BIP 173, constant 1), with a fixed number of bytes for each type of key.
 ///
-/// BIP 173 allows at most 90 characters, for which its checksum detects any four errors. Larger keys may exceed it; the
-/// checksum then misses one change in 2³⁰, as any checksum of its length does.
+/// BIP 173 allows at most 90 characters, for which its checksum detects any four errors. Longer keys have another form.
 ///
 /// Works on bytes in scratch memory throughout, so that the same code can handle secret keys. It never creates a `String`,
 /// which couldn't be wiped. Operations and memory accesses don't depend on the key: neither branches nor indexes do, as far
 /// as the compiler preserves this. Source: BIP 173; Specification 8.
 package enum Bech32 {
     /// BIP 173's limit.
-    package static let usualCharacterCount = 90
+    static let maximumCharacterCount = 90
     private static let checksumCount = 6
 
     package struct Form: Sendable {
@@ -57,7 +56,7 @@ package enum Bech32 {
         }
     }
 
-    /// Returns the index of the form whose prefix the text has, or 0: ``decode(_:as:among:)`` then reports the error.
+    /// Returns the index of the form whose prefix the text has, or 0: ``decode(_:as:)`` then reports the error.
     static func index(of text: UnsafeRawBufferPointer, in forms: [Form]) -> Int {
         guard forms.count > 1 else { return 0 }
         return forms.firstIndex { form in
@@ -66,13 +65,10 @@ package enum Bech32 {
         } ?? 0
     }
 
-    /// Returns the bytes that `text` encodes, if it has this form. `others` are other forms that are allowed here; text
-    /// longer than 90 characters and than every allowed form is rejected.
-    package static func decode(
-        _ text: UnsafeRawBufferPointer, as form: Form, among others: [Form] = []
-    ) throws(KeyTextError) -> WipedBytes {
+    /// Returns the bytes that `text` encodes, if it has this form.
+    package static func decode(_ text: UnsafeRawBufferPointer, as form: Form) throws(KeyTextError) -> WipedBytes {
         let (prefix, groupCount) = (form.prefix, groupCount(of: form.byteCount))
-        guard text.count <= max(usualCharacterCount, others.map(\.characterCount).max() ?? 0) else { throw .tooLong }
+        guard text.count <= maximumCharacterCount else { throw .tooLong }
         let hasLowercase = text.reduce(0) { $0 | lowercaseMask($1) } != 0
         guard !(hasLowercase && text.reduce(0) { $0 | uppercaseMask($1) } != 0) else { throw .mixedCase }
         guard let separator = text.lastIndex(of: UInt8(ascii: "1")) else { throw .notAKey }

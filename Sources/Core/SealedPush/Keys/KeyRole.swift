@@ -44,7 +44,7 @@ public enum AuthorityRole: SigningRole, TrustedRole { public static let kind = K
 public enum EnrollmentRole: SigningRole { public static let kind = KeyKind.enrollment }
 
 /// The public half of a device's key, to which messages are sealed. Its text begins with `push1` and has 63 characters,
-/// or with `pushpq1` and has 1,959 if the key is hybrid.
+/// or with `pushpq.` and has 1,634 if the key is hybrid.
 ///
 /// Accept one only from a source that the app trusts: anyone who substitutes their own key can read everything that is sealed
 /// to it. Its ``PublicKey/keyID`` never travels with a push.
@@ -116,7 +116,7 @@ extension KeyKind {
     /// The word in the text of its keys between `push` and the algorithm's label.
     private var word: String { self == .device ? "" : names.publicKey }
 
-    /// Returns the start of a public key's text, before the `1`. Source: Specification 8.1.
+    /// Returns the start of a public key's text, before the `1` or the dot. Source: Specification 8.1.
     func prefix(_ algorithm: KeyAlgorithm) -> String { "push\(word)\(algorithm.label)" }
 
     /// Returns the start of a secret key's text, in lowercase.
@@ -141,17 +141,26 @@ extension KeyKind {
         return algorithms.filter { seen.insert($0).inserted }
     }
 
-    func forms(isSecret: Bool) -> [Bech32.Form] {
-        algorithms.map { algorithm in
-            isSecret
-                ? Bech32.Form(secretPrefix(algorithm), byteCount: algorithm.secretByteCount, inCapitals: true)
-                : Bech32.Form(prefix(algorithm), byteCount: algorithm.publicByteCount)
-        }
+    /// Returns the form of a secret key's text.
+    func secretForm(_ algorithm: KeyAlgorithm) -> Bech32.Form {
+        Bech32.Form(secretPrefix(algorithm), byteCount: algorithm.secretByteCount, inCapitals: true)
+    }
+
+    /// Returns the form of a public key's text in Bech32.
+    func form(_ algorithm: KeyAlgorithm) -> Bech32.Form {
+        Bech32.Form(prefix(algorithm), byteCount: algorithm.publicByteCount)
+    }
+
+    /// Returns the form of the text of a public key that is too long for Bech32, or nil. Source: Specification 8.8.
+    func armor(_ algorithm: KeyAlgorithm) -> ArmoredText? {
+        guard form(algorithm).characterCount > Bech32.maximumCharacterCount else { return nil }
+        let byteCount = algorithm.publicByteCount + ArmoredText.checksumByteCount
+        return ArmoredText(prefix: prefix(algorithm) + ".", byteCounts: byteCount...byteCount)
     }
 
     /// The maximum number of characters in any key's text.
     package static var maximumCharacterCount: Int {
-        let forms = allCases.flatMap { $0.forms(isSecret: false) + $0.forms(isSecret: true) }
-        return max(Bech32.usualCharacterCount, forms.map(\.characterCount).max() ?? 0)
+        let armors = allCases.flatMap { kind in kind.algorithms.compactMap(kind.armor) }
+        return max(Bech32.maximumCharacterCount, armors.map(\.characterCounts.upperBound).max() ?? 0)
     }
 }

@@ -17,7 +17,7 @@ public enum KeyTextError: String, Error, CaseIterable, Sendable {
     case notInCapitals = "not-in-capitals"
     /// Not the number of characters for its type.
     case wrongLength = "wrong-length"
-    /// A character that Bech32 doesn't use.
+    /// A character that the text of a key doesn't use.
     case wrongCharacter = "wrong-character"
     /// A typo: the checksum is wrong.
     case wrongChecksum = "wrong-checksum"
@@ -36,7 +36,7 @@ extension KeyTextError: CustomStringConvertible {
         case .mixedCase: "a key must be all lowercase or all uppercase"
         case .notAKey:
             """
-            this is not a key; public keys begin with push1, pushpq1, pushsender1, pushauthority1, or pushenrollment1, secret \
+            this is not a key; public keys begin with push1, pushpq., pushsender1, pushauthority1, or pushenrollment1, secret \
             keys with PUSH-SECRET-KEY-1, PUSH-PQ-SECRET-KEY-1, PUSH-SENDER-SECRET-KEY-1, PUSH-AUTHORITY-SECRET-KEY-1, or \
             PUSH-ENROLLMENT-SECRET-KEY-1
             """

@@ -64,9 +64,9 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
         let secret: GuardedSecret
 
         init(_ text: UnsafeRawBufferPointer) throws(KeyTextError) {
-            let forms = Role.kind.forms(isSecret: true)
+            let forms = Role.kind.algorithms.map(Role.kind.secretForm)
             let index = Bech32.index(of: text, in: forms)
-            let bytes = try Bech32.decode(text, as: forms[index], among: forms)
+            let bytes = try Bech32.decode(text, as: forms[index])
             guard Role.kind.algorithms[index].isAvailable else { throw KeyTextError.unsupported }
             algorithm = Role.kind.algorithms[index]
             secret = GuardedSecret(count: bytes.count) { secret in bytes.withBytes { secret.copyMemory(from: $0) } }

@@ -9,20 +9,39 @@ public struct PublicKey<Role: KeyRole>: Sendable {
     /// The first four bytes of the key's SHA-256, which tell keys apart at a glance and help find one.
     public let keyID: KeyID
 
-    /// Parses a key's text, all lowercase or all uppercase; about 10 µs, or 110 µs for a key that signs.
+    /// Parses a key's text, all lowercase or, except for a hybrid key, all uppercase; about 10 µs, or 110 µs for a key that
+    /// signs.
     public init(parsing text: String) throws(KeyTextError) {
-        let characters = Array(text.utf8)
-        let key = characters.withUnsafeBytes { text in
-            Result { () throws(KeyTextError) in
-                let forms = Role.kind.forms(isSecret: false)
-                let index = Bech32.index(of: text, in: forms)
-                let bytes = try Bech32.decode(text, as: forms[index], among: forms).withBytes { Array($0) }
-                guard Role.kind.algorithms[index].isAvailable else { throw KeyTextError.unsupported }
-                guard let key = PublicKey(bytes, Role.kind.algorithms[index]) else { throw KeyTextError.unsafeKey }
-                return key
+        let kind = Role.kind
+        let armored = kind.algorithms.lazy.compactMap { algorithm in kind.armor(algorithm).map { (algorithm, $0) } }
+            .first { text.utf8.starts(with: $0.1.prefix.utf8) }
+        let (algorithm, bytes) =
+            if let (algorithm, armor) = armored {
+                (algorithm, try Self.bytes(of: text, in: armor))
+            } else {
+                (kind.algorithms[0], try Self.bytes(of: text, in: kind.form(kind.algorithms[0])))
             }
+        guard algorithm.isAvailable else { throw .unsupported }
+        guard let key = PublicKey(bytes, algorithm) else { throw .unsafeKey }
+        self = key
+    }
+
+    private static func bytes(of text: String, in form: Bech32.Form) throws(KeyTextError) -> [UInt8] {
+        let characters = Array(text.utf8)
+        let bytes = characters.withUnsafeBytes { text in
+            Result { () throws(KeyTextError) in try Bech32.decode(text, as: form).withBytes { Array($0) } }
         }
-        self = try key.get()
+        return try bytes.get()
+    }
+
+    /// Source: Specification 8.8.
+    private static func bytes(of text: String, in armor: ArmoredText) throws(KeyTextError) -> [UInt8] {
+        guard let checked = armor.bytes(of: text) else {
+            if text.last?.isWhitespace == true { throw .whiteSpace }
+            throw armor.characterCounts.contains(text.utf8.count) ? .wrongCharacter : .wrongLength
+        }
+        guard let bytes = ArmoredText.removingChecksum(from: checked) else { throw .wrongChecksum }
+        return bytes
     }
 
     /// Returns nil unless the bytes are a safe public key of the right length.
@@ -49,7 +68,7 @@ public struct PublicKey<Role: KeyRole>: Sendable {
         keyID = KeyID(of: bytes)
     }
 
-    /// The start of the key's text, before the `1`.
+    /// The start of the key's text, before the `1` or the dot.
     var prefix: String { Role.kind.prefix(algorithm) }
 }
 
@@ -64,7 +83,10 @@ extension PublicKey: Hashable {
 extension PublicKey: CustomStringConvertible {
     /// The text that ``init(parsing:)`` parses.
     public var description: String {
-        bytes.withUnsafeBytes { bytes in
+        if let armor = Role.kind.armor(algorithm) {
+            return armor.text(of: ArmoredText.appendingChecksum(to: bytes))
+        }
+        return bytes.withUnsafeBytes { bytes in
             Bech32.encode(bytes, prefix: prefix, inCapitals: false).withBytes { String(decoding: $0, as: UTF8.self) }
         }
     }

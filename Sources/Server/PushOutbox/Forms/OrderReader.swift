@@ -75,7 +75,7 @@ extension OrderReader {
         _ known: ParsedTexts, includesUnverified: Bool
     ) throws(OrderError) -> SealOrder.Target {
         let device = try device()
-        let recipient = try optional("recipient", "push1… or pushpq1…") { $0.string.flatMap(known.recipient) }
+        let recipient = try optional("recipient", "push1… or pushpq.…") { $0.string.flatMap(known.recipient) }
         switch (device, recipient, try enrolled(known)) {
         case (let device?, nil, nil): return .device(device)
         case (nil, let recipient?, nil):
@@ -119,7 +119,7 @@ extension OrderReader {
                 try? known.value(text) { (text) throws(KeyTextError) in try EnrollmentPublicKey(parsing: text) }
             }
         }
-        let proven = try optional("proven", "a list of push1… or pushpq1…") { value -> [DevicePublicKey]? in
+        let proven = try optional("proven", "a list of push1… or pushpq.…") { value -> [DevicePublicKey]? in
             guard case .array(let texts) = value, texts.count <= 16 else { return nil }
             let recipients = texts.compactMap { $0.string.flatMap(known.recipient)?.key }
             return recipients.count == texts.count ? recipients : nil

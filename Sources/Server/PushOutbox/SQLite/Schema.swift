@@ -112,7 +112,7 @@ enum Schema {
             record TEXT NOT NULL
                 CHECK (\(isText("record", upTo: DeviceRecord.maximumCharacterCount, of: "A-Za-z0-9_.-"))
                     AND record GLOB 'pushrecord.?*'),
-            proven TEXT NOT NULL CHECK (proven NOT GLOB '*[^a-z0-9 ]*' AND instr(CAST(proven AS BLOB), x'00') = 0),
+            proven TEXT NOT NULL CHECK (proven NOT GLOB '*[^A-Za-z0-9._ -]*' AND instr(CAST(proven AS BLOB), x'00') = 0),
             code BLOB
         ) STRICT;
         -- Finds the other users for whom an enrollment key is pinned.

@@ -10,11 +10,16 @@ import nacl.exceptions
 
 from ..errors import KeyTextError
 from . import mlkem
+from .text import decode_base64, encode_base64
 
 RECIPIENT, SENDER, HYBRID_RECIPIENT = "push", "pushsender", "pushpq"
 IDENTITY, SENDER_SECRET, HYBRID_IDENTITY = "push-secret-key-", "push-sender-secret-key-", "push-pq-secret-key-"
 AUTHORITY, ENROLLMENT = "pushauthority", "pushenrollment"
 AUTHORITY_SECRET, ENROLLMENT_SECRET = "push-authority-secret-key-", "push-enrollment-secret-key-"
+# What the text of a hybrid recipient begins with.
+_ARMOR = HYBRID_RECIPIENT + "."
+# The five-bit groups in which 32 bytes are written, and the unused bits of the last one.
+_GROUPS, _UNUSED = 52, 4
 SECRETS = (IDENTITY, HYBRID_IDENTITY, SENDER_SECRET, AUTHORITY_SECRET, ENROLLMENT_SECRET)
 
 ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
@@ -64,9 +69,10 @@ def key_id(public_key: bytes) -> bytes:
 def encode(kind: str, key: bytes) -> str:
     if len(key) != _length(kind) or not _may_be(kind, key):
         raise KeyTextError("refused-key")
-    count, unused = _groups(kind)
-    number = int.from_bytes(key, "big") << unused
-    values = [number >> 5 * place & 31 for place in range(count - 1, -1, -1)]
+    if kind == HYBRID_RECIPIENT:
+        return _ARMOR + encode_base64(key + _checksum(key))
+    number = int.from_bytes(key, "big") << _UNUSED
+    values = [number >> 5 * place & 31 for place in range(_GROUPS - 1, -1, -1)]
     checksum = _polymod(_expand(kind) + values + [0] * 6) ^ 1
     values += [checksum >> shift & 31 for shift in range(25, -1, -5)]
     text = kind + "1" + "".join(ALPHABET[value] for value in values)
@@ -77,10 +83,14 @@ def decode(kind: str, text: Any) -> bytes:
     """Returns the bytes of a key of this kind. The error never repeats the text (8.5)."""
     if text is None or text in ("", "None", "null", "undefined"):
         raise KeyTextError("not-given")
-    if not isinstance(text, str) or not text.isascii() or len(text) > (90 if kind != HYBRID_RECIPIENT else 2000):
+    if not isinstance(text, str) or not text.isascii() or len(text) > 2000:
         raise KeyTextError("not-a-key")
     if text.strip() != text:
         raise KeyTextError("white-space")
+    if kind == HYBRID_RECIPIENT:
+        return _decode_armored(text)
+    if len(text) > 90:
+        raise KeyTextError("not-a-key")
     if text not in (text.upper(), text.lower()) or (kind in SECRETS and text != text.upper()):
         raise KeyTextError("wrong-case")
     found, separator, data = text.lower().rpartition("1")
@@ -91,16 +101,41 @@ def decode(kind: str, text: Any) -> bytes:
     values = [ALPHABET.index(character) for character in data]
     if _polymod(_expand(kind) + values) != 1:
         raise KeyTextError("wrong-checksum")
-    count, unused = _groups(kind)
-    if len(values) != count + 6 or values[count - 1] & (1 << unused) - 1:
+    if len(values) != _GROUPS + 6 or values[_GROUPS - 1] & (1 << _UNUSED) - 1:
         raise KeyTextError("not-a-key")
     number = 0
-    for value in values[:count]:
+    for value in values[:_GROUPS]:
         number = number << 5 | value
-    key = (number >> unused).to_bytes(_length(kind), "big")
+    key = (number >> _UNUSED).to_bytes(32, "big")
     if not _may_be(kind, key):
         raise KeyTextError("refused-key")
     return key
+
+
+def kind_of(text: Any) -> str:
+    """Returns the human-readable part of a key's text, whether or not it's one of this protocol's."""
+    if not isinstance(text, str):
+        return ""
+    return HYBRID_RECIPIENT if text.lower().startswith(_ARMOR) else text.lower().rpartition("1")[0]
+
+
+def _decode_armored(text: str) -> bytes:
+    """Returns the bytes of a hybrid recipient (8.8)."""
+    if not text.startswith(_ARMOR):
+        raise KeyTextError("wrong-case" if text.lower().startswith(_ARMOR) else "wrong-kind")
+    data = decode_base64(text[len(_ARMOR) :])
+    if data is None or len(data) != _length(HYBRID_RECIPIENT) + 4:
+        raise KeyTextError("not-a-key")
+    key, checksum = data[:-4], data[-4:]
+    if checksum != _checksum(key):
+        raise KeyTextError("wrong-checksum")
+    if not is_recipient(key):
+        raise KeyTextError("refused-key")
+    return key
+
+
+def _checksum(key: bytes) -> bytes:
+    return hashlib.sha256(key).digest()[:4]
 
 
 def decode_secret(kind: str, text: Any) -> bytes:
@@ -110,7 +145,7 @@ def decode_secret(kind: str, text: Any) -> bytes:
 
 def recipient(text: Any) -> bytes:
     """Returns the bytes of a recipient of either suite. Raises KeyTextError; without ML-KEM, `unsupported` for a hybrid key."""
-    if isinstance(text, str) and text.lower().startswith(HYBRID_RECIPIENT + "1"):
+    if kind_of(text) == HYBRID_RECIPIENT:
         mlkem.require()
         return decode(HYBRID_RECIPIENT, text)
     return decode(RECIPIENT, text)
@@ -128,12 +163,6 @@ def is_recipient(key: bytes) -> bool:
 
 def _length(kind: str) -> int:
     return mlkem.PUBLIC + 32 if kind == HYBRID_RECIPIENT else 32
-
-
-def _groups(kind: str) -> tuple[int, int]:
-    """Returns the number of five-bit groups in a key of this kind, and the number of unused bits in the last one."""
-    count = -(-8 * _length(kind) // 5)
-    return count, 5 * count - 8 * _length(kind)
 
 
 def _may_be(kind: str, key: bytes) -> bool:

@@ -80,7 +80,7 @@ private func isKeyringKey(_ bytes: [UInt8]) -> Bool {
 
 private func isPublicKey(_ bytes: [UInt8], _ parse: () throws(KeyTextError) -> some CustomStringConvertible) -> Bool {
     guard let key = parsed(parse) else { return false }
-    demand(key.description.utf8.elementsEqual(bytes.map(lowercased)), "a public key prints another text")
+    demand(isText(of: key, bytes), "a public key prints another text")
     return true
 }
 
@@ -89,7 +89,13 @@ private func checkAnyPublicKey(_ bytes: [UInt8], _ text: String, kind: String?) 
     let key = parsed { () throws(KeyTextError) in try AnyPublicKey(parsing: text) }
     let kinds: [String: AnyPublicKey.Kind] = ["push": .device, "pushsender": .sender, "pushauthority": .authority]
     demand(key?.kind == kind.flatMap { kinds[$0] }, "a public key and its kinds disagree")
-    demand(key?.description.utf8.elementsEqual(bytes.map(lowercased)) ?? true, "a public key prints another text")
+    demand(key.map { isText(of: $0, bytes) } ?? true, "a public key prints another text")
+}
+
+/// Whether a key prints this text: in lowercase, unless its form distinguishes them.
+private func isText(of key: some CustomStringConvertible, _ bytes: [UInt8]) -> Bool {
+    let isArmored = bytes.starts(with: "pushpq.".utf8)
+    return key.description.utf8.elementsEqual(isArmored ? bytes : bytes.map(lowercased))
 }
 
 private func parsed<Key>(_ parse: () throws(KeyTextError) -> Key) -> Key? {
@@ -130,18 +136,26 @@ struct WrittenKey {
         let isInCapitals = choice & 0x20 != 0
         // Bech32m, the later form of BIP 350, is rejected.
         let isBech32m = choice & 0x40 != 0
+        let bytes = Bech32Rule.bytes(groups)
+        if kind == "pushpq" {
+            // Not Bech32; a checksum that is off by a bit is rejected.
+            var checksum = RawSigning.sha256(bytes).prefix(4)
+            if isBech32m { checksum[checksum.startIndex] ^= 1 }
+            text = Array(("pushpq." + Base64URLRule.encode(bytes + checksum)).utf8)
+            self.kind = bytes.count == 1_216 && !isBech32m && X25519Rule.isSafe(device: bytes) ? "push" : nil
+            return
+        }
         let lower = Bech32Rule.text(prefix: kind, groups: groups, constant: isBech32m ? 0x2bc8_30a3 : 1)
         text = Array((isInCapitals ? lower.uppercased() : lower).utf8)
-        let bytes = Bech32Rule.bytes(groups)
-        let isWhole = bytes.count == (kind == "pushpq" ? 1_216 : 32) && Bech32Rule.groups(bytes) == groups && !isBech32m
+        let isWhole = bytes.count == 32 && Bech32Rule.groups(bytes) == groups && !isBech32m
         let isRight: Bool =
             switch kind {
-            case "push", "pushpq", "pushsender": isWhole && X25519Rule.isSafe(device: bytes)
+            case "push", "pushsender": isWhole && X25519Rule.isSafe(device: bytes)
             case "pushauthority", "pushenrollment": isWhole && Ed25519Rule.isSafe(bytes)
             default: isWhole && isInCapitals && kind.hasSuffix("-key-")
             }
         // A hybrid key is also a device's key.
-        self.kind = isRight ? kind.replacing("-pq", with: "").replacing("pq", with: "") : nil
+        self.kind = isRight ? kind.replacing("-pq", with: "") : nil
     }
 
     /// Whether the type is an Ed25519 public key.
