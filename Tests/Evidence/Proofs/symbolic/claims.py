@@ -332,6 +332,23 @@ pair_of_claims("row-entry", "only what the server sealed is sent", "rows", ["lea
                ["leak-outbox"], "the outbox key leaks, too")
 claim("row-entry/any-kind", "a code ignores the kind", "rows", ["any-kind"], "uses(entry,A,forged)", "attack")
 
+claim("run-grown", "a record with a key of an unknown algorithm is accepted", "grown", [], "lists(ea,later,d)", "runs")
+claim("run-grown-own", "so is Mallory's without one", "grown", [], "lists(evil,nobody,evil)", "runs")
+pair_of_claims("grown", "no one replaces an unknown key", "grown", [], "lists(ea,forged,X)", "run-grown", ["unsigned-key"],
+               "the signature doesn't cover it")
+pair_of_claims("grown-dropped", "nor leaves it out", "grown", [], "lists(ea,nobody,X)", "run-grown", ["dropped-key"],
+               "a server keeps the record without it")
+pair_of_claims("grown-known", "nor replaces the known key beside it", "grown", [], "lists(ea,K,evil)", "run-grown",
+               ["leak-enrollment"], "the enrollment key leaks")
+
+claim("run-grant", "a relay forwards the granted sender's pushes", "grants", [], f"forwards({S},token)", "runs")
+claim("run-grant-own", "and Mallory's to his own phone", "grants", [], "forwards(evil,forged)", "runs")
+pair_of_claims("grant-secret", "only the relay learns the token", "grants", ["leak-seed", "leak-enrollment"], "att(token)",
+               "run-grant", ["leak-relay"], "the relay's secret leaks, too")
+pair_of_claims("grant", "no one else's pushes are forwarded to it", "grants", [], "forwards(evil,token)", "run-grant",
+               ["any-grant-sender"], "a relay ignores the grant's sender")
+claim("grant/any-grant", "a sealed token opens in another grant", "grants", ["any-grant"], "forwards(evil,token)", "attack")
+
 claim("run-together", "a message for Alice is shown on her phone", "together", [], f"accept(d,{S},app,J,for(alice))", "runs")
 claim("run-together-mallory", "Mallory enrolls his own phone", "together", [], "proven(mallory,evil,evil)", "runs")
 claim("run-together-left", "a phone leaves", "together", [], "gone(eb)", "runs")

@@ -1,7 +1,7 @@
 """The symbolic model of the protocol: one table of clauses, weaknesses, and worlds. `claims.py` has the claims.
 
 A clause is `fact & fact -> fact`; variables begin with a capital letter, and stand for every term. `att(X)` says that the
-attacker knows X. The paragraph stands beside each clause: of the Specification, ContentParts from 14 on, or DeviceState from 31
+attacker knows X. The paragraph stands beside each clause: of the Specification, ContentParts from 14 on, Grants from 22 on, or DeviceState from 31
 on ("HTTP" is EnrollmentHTTP, "0040" a decision).
 The derivable facts are what can happen in any number of runs, with an attacker who controls the network.
 
@@ -294,6 +294,28 @@ GROUPS: dict[str, list[tuple[str, str, str]]] = {
         ("find", "3.2.3", "att(kdf(recipient,pair(second,pub(X)))) -> finds(X)"),
         ("find-sender", "3.2.3", "att(kdf(sender,pair(second,pair(pub(X),pub(S))))) -> names(X,S)"),
     ],
+    "grown records": [
+        # A record lists a key of an algorithm that the server doesn't know, `later`, beside one that it knows. A record of another
+        # signer may list anything.
+        ("grown", "11.1.6", "-> att(sign(ea,pair(record,pair(pair(nine,later),pub(d)))))"),
+        *((f"grown-{name}", "11.1.1", f"-> att({name})") for name in ("record", "nine")),
+        ("skip", "11.1.6", "att(sign(Y,pair(record,pair(pair(nine,K),pub(X))))) -> lists(Y,K,X)"),
+        ("plain", "11.1.1", "att(sign(Y,pair(record,pub(X)))) -> lists(Y,nobody,X)"),
+    ],
+    "grants": [
+        # The phone allows the honest sender to use the relay whose secret is r; `token` is sealed to the relay. A grant's bytes
+        # before the sealed token stand here for the signer and the sender.
+        ("grant", "23.2",
+         f"-> att(sign(ea,pair(grant,pair(pub({S}),aead(kdf(dh(e,r),pair(granting,app)),pair(pair(pub(ea),pub({S})),token))))))"),
+        ("label-grant", "22.1", "-> att(grant)"),
+        ("label-granting", "23.2", "-> att(granting)"),
+        # A sender has proven its key to the relay: the honest one, and whoever knows the secret.
+        ("asks", "24.1", f"-> asks({S})"),
+        ("attacker-asks", "24.1", "att(X) -> asks(X)"),
+        ("forward", "24.2",
+         "asks(X) & att(sign(Y,pair(grant,pair(pub(X),aead(kdf(dh(E,r),pair(granting,app)),pair(pair(pub(Y),pub(X)),L)))))) "
+         "-> forwards(X,L)"),
+    ],
     "rows": [
         # An intruder reads and writes the database. Mallory registers anything for himself, and sends any text to anyone.
         *((f"kind-{kind}", "0040", f"-> kind({kind})") for kind in ("address", "pin", "enrollment")),
@@ -394,6 +416,14 @@ ADDITIONS: list[tuple[str, str, str]] = [
     ("leak-outbox", "0040", "-> att(o)"),
     ("any-kind", "0040", "att(kdf(o,pair(N,pair(A,X)))) -> uses(F,A,X)"),
     ("any-row", "0040", "att(kdf(o,pair(F,pair(A,X)))) -> uses(F,alice,X)"),
+    ("unsigned-key", "11.1.6", "att(K) & att(sign(Y,pair(record,pair(pair(nine,L),pub(X))))) -> lists(Y,K,X)"),
+    ("dropped-key", "11.1.6", "att(sign(Y,pair(record,pair(pair(nine,L),pub(X))))) -> lists(Y,nobody,X)"),
+    ("leak-relay", "22.1", "-> att(r)"),
+    ("any-grant-sender", "24.1",
+     "asks(Z) & att(sign(Y,pair(grant,pair(pub(X),aead(kdf(dh(E,r),pair(granting,app)),pair(pair(pub(Y),pub(X)),L)))))) "
+     "-> forwards(Z,L)"),
+    ("any-grant", "23.2",
+     "asks(X) & att(sign(Y,pair(grant,pair(pub(X),aead(kdf(dh(E,r),pair(granting,app)),pair(G,L)))))) -> forwards(X,L)"),
     ("leak-authority", "11.6.1", "-> att(authority)"),
     ("pin-former", "11.6.4", "-> pinned(former)"),
     ("any-set-topic", "11.3.1",
@@ -433,6 +463,8 @@ WORLDS = {
     "identifiers": ["attacker", "identifiers"],
     "hints": ["attacker", "hints"],
     "rows": ["attacker", "rows", "name", "own-name"],
+    "grown": ["attacker", "signatures", "grown records"],
+    "grants": ["attacker", "signatures", "grants"],
     # All of it, with suite 0x01 and the sets' trust: one sender, authority, and phone, with all of their keys.
     "together": ["attacker", "signatures", "enrollment", "leavings", "sets", "withdrawals", "receipts", "request-01", "count-01",
                  "logins", "identifiers", "rows", "number", "insider", "accept-01"],

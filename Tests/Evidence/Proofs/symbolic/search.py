@@ -179,7 +179,7 @@ def search_models(claims: list[Claim]):
 # The values that a derivation's search tries for a variable, besides the constants of the goal.
 VALUES = {
     "A": "alice mallory authority former forged", "B": "forged", "C": "one two three", "D": "there", "E": "e evil", "J": "number forged",
-    "F": "pin address entry enrollment", "H": "chat forged", "I": "first second stays gone forged", "K": "hk evil",
+    "F": "pin address entry enrollment", "G": "pair(pub(ea),pub(kdf(s,scalar)))", "H": "chat forged", "I": "first second stays gone forged", "K": "hk evil",
     "M": "forged s m(evil,app) h(evil,evil,app) pair(withdraw,pair(id,stays)) pair(withdraw,pair(pair(id,stays),forged)) "
         "pair(withdraw,pair(pair(thread,forged),pair(evening,forged)))", "N": "state logins receipts ids identifier address", "O": "app other",
     "P": "pub(evil)", "Q": "pair(id,stays) pair(thread,chat)", "R": "request own forged question(mallory,evil,d) question(mallory,ea,d)", "S": "evil kdf(f,scalar) kdf(z,scalar)", "T": "app other", "U": "noon evening",
