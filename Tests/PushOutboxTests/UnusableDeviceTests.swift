@@ -163,7 +163,7 @@ import Testing
                 keys: .enrolled(try EnrolledDevice(pinning: record, topic: Fixture.topic, at: fixture.now)),
                 address: .none(.apns(), reason: nil)))
         let fixture = fixture
-        for change in ["record = 'x'", "record = ''", "enrollment = 'É'", "proven = 'A'"] {
+        for change in ["record = 'x'", "record = ''", "enrollment = 'É'", "proven = 'É'"] {
             await #expect(throws: (any Error).self, "\(change)") {
                 try await fixture.execute("UPDATE enrollments SET \(change)")
             }

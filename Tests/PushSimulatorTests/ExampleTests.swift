@@ -274,7 +274,7 @@ extension Device.Delivered {
     @Test("the example ImageAndReceipt shows title, body, and picture, and the server gets a receipt of each push")
     func wholeWay() throws {
         let push = try phone.folder.write(
-            #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AAAA"}"#, to: "bad.apns")
+            #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AQAA"}"#, to: "bad.apns")
         #expect(try phone.deliver(push).body == "You have a new picture!")
         // Before the first unlock, the message doesn't open, but it's counted anyway.
         #expect(try phone.deliver(phone.seal(#"{"alert":{"title":"Nina"}}"#), ["--locked"]).reason == "locked")

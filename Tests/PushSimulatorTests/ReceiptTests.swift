@@ -32,7 +32,7 @@ import Testing
         var random = SeededGenerator()
         var killCount = 0
         let broken = try device.folder.write(
-            #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AAAA"}"#, to: "broken")
+            #"{"aps":{"alert":"x","mutable-content":1},"custom-encrypted-message":"AQAA"}"#, to: "broken")
         try run { listener, seal in
             let wanted = Thoroughness.count(4, thorough: 24)
             var roundCount = 0

@@ -7,7 +7,7 @@ import { RecordError, SettingError } from './errors.js'
 import { blake2b } from './protocol/blake2b.js'
 import { forSealing, isBackground, pad, PADDINGS, plain, plainObject, suspects } from './protocol/content.js'
 import { CHALLENGE, derive, overhead, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
-import { decodeRecipient, decodeSecret, encode, isHybrid, SENDER, SENDER_SECRET } from './protocol/key-text.js'
+import { decodeRecipient, decodeSecret, encode, encodeRecipient, isHybrid, SENDER, SENDER_SECRET } from './protocol/key-text.js'
 import { CIPHERTEXT } from './protocol/mlkem.js'
 import { armor, encodeBase64, isSeconds, isTopic, LATEST, options, seconds, toJSON } from './protocol/text.js'
 import { alertOf } from './protocol/visible.js'
@@ -117,7 +117,7 @@ export class Sender {
     data.fill(0)
     plaintext.fill(0)
     const [start, end] = [isBackground(made) ? BACKGROUND : this.#around[0], this.#around[1]]
-    return new Push(Buffer.concat([start, Buffer.from(encodeBase64(sealed)), end]), headers, made.id, recipient.toLowerCase())
+    return new Push(Buffer.concat([start, Buffer.from(encodeBase64(sealed)), end]), headers, made.id, encodeRecipient(key))
   }
 
   #headers(content, recipient, priority, expires) {

@@ -8,15 +8,13 @@ enum PublishedKeys {
         "pushsender1ulxfayuww5wudywmvqulsmkvl47z5nk2uz0exnp7apmjuxefdpsqrtzys5",
         "pushsender1njjmuers6spvzhleg2avmhuhz6p4mk88qa2t4agyyga33y0tj4rql9wkl2",
         "pushsender12afmk6670w96a43t75nm98mrw7k8x8hv5r3w5p34x9c2xccuja4s30mjgf",
-        "pushsender1wwv6rnj6gy52zp3xuh93s3jge7lqvwwqz82tcv6f52jy0qdy2s2qhqr9rq",
         "pushsender1gef45nqvpx34gh09teerlsk2mavy42guqjwt89wgcyx84q5ypdcq7e7w9v",
-        "pushsender1rlqser6mwdevl04yqmjxesdw8q7a0r85cj6wyz5getl6uz02seaqep9ks2",
-        "pushauthority1cvf6yuvc2fe7jxev9jpyy74v2jxz7r708nf0ewr7x6uc9k2axgnqws6y0p",
+        "pushsender15ysfzr59xfu8a5ecktp85t5ylxyralrr50dwgjpvuyh8hrqr6d7qvrdtjv",
         "pushauthority1v5sf4lcqcyg0sl2zhsg6a86hj34y4g6u7zr7hn394674gxm0ffhqdydatu",
         "pushauthority1ae25c2n3cyt52xfcph55cuu03qq0rwjkegl728crv4q36cfa2ezq95zts4",
         "pushauthority1jxyjcgkztmw4qt0fcnxntxt2sv6ezfuycg782ajwaa00ntlurd3shg88xz",
         "pushauthority1k03e583a7dtkqkdd7uglazndtlps6rax73mkt6unnxsrxeehzgns4ftpfl",
-        "pushauthority1jc9ku5e23a9n8wf76q2u59wt7cqddcl7wzdhkf2zzpewvj6y2cnqcy9457",
+        "pushauthority1kf80rvj5v88c0sqtpu3lenwxnskjzjnwzz7wx4d7sgv4gvldr32sy0xyd5",
     ]
 
     /// Whether this program may trust them: only in debug builds, for trials and tests, and on Linux, which has no phones.

@@ -197,7 +197,7 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
 
-    @Option(help: .value("name", "The service name in logins and leavings. (default: the topic)"))
+    @Option(help: .value("name", "Name in logins and leavings. (default: the topic)"))
     var service: ServiceName?
 
     @Flag(help: "Print one JSON object once the server is listening.") var json = false
