@@ -160,9 +160,7 @@ struct FileAddress: ExpressibleByArgument {
     let url: URL
 
     init?(argument: String) {
-        guard let url = URL(string: argument).flatMap({ RemoteFile.url($0.absoluteString) }),
-            RemoteFile(url: url, byteCount: 0, hash: [], key: nil).isFetchable
-        else { return nil }
+        guard let url = URL(string: argument).flatMap({ RemoteFile.url($0.absoluteString) }) else { return nil }
         self.url = url
     }
 }

@@ -13,7 +13,9 @@ import sys
 
 import client  # noqa: F401
 import nacl.bindings as sodium
+import url_cases
 from sealed_push import SealedPushError, open_file, seal_attachment
+from sealed_push.protocol import files
 from sealed_push.protocol.files import CHUNK, FINAL, MESSAGE, read_chunks
 from sealed_push.protocol.text import encode_base64 as encode
 
@@ -93,14 +95,9 @@ def vectors(folder):
     write("unreadable-empty-chunk", "A whole chunk tagged MESSAGE and an empty final one: no file is this long.", empty, "unreadable")
     write("unreadable-no-key", "Neither a key nor plain: never taken for a file that is not encrypted.", good, "unreadable",
           change=lambda item: item.pop("key"))
-    for name, about, url in (
-        ("ftp", "Another scheme.", "ftp://files.example.com/9f2c"),
-        ("no-host", "No host.", "https:///9f2c"),
-        ("user", "A user.", "https://u@files.example.com/9f2c"),
-        ("not-ascii", "A letter that isn't ASCII.", "https://files.example.com/é"),
-        ("too-long", "2,049 bytes.", "https://a/" + "x" * 2039),
-    ):
-        write(f"unreadable-url-{name}", about, text, "unreadable", change=lambda item, url=url: (
+    for is_good, name, about, url in url_cases.cases(files.LONGEST_URL):
+        outcome, opened = ("opens", text) if is_good else ("unreadable", None)
+        write(f"{'good' if is_good else 'unreadable'}-url-{name}", about, text, outcome, opened, lambda item, url=url: (
             item.pop("key"), item.update(plain=True, url=url)))
     write("unreadable-both", "A key, and plain.", good, "unreadable", change=lambda item: item.update(plain=True))
 

@@ -9,6 +9,10 @@ import base64
 import json
 import pathlib
 
+import client  # noqa: F401
+import url_cases
+from sealed_push.protocol import files
+
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "Vectors" / "Sealing"
 HASH = base64.urlsafe_b64encode(bytes(32)).decode().rstrip("=")
 URL = "https://files.example.com/9f2c"
@@ -80,13 +84,8 @@ def make_attachments():
     attachment("plain-text", "Text in place of plain.", "plain", plain="true")
     attachment("type-unknown", "A type that devices don't show.", "type", type="image/webp")
     attachment("no-type", "No type.", "type", "type")
-    attachment("url-longest", "A URL of 2,048 bytes.", url="https://a/" + "x" * 2038)
-    attachment("url-too-long", "A URL of 2,049 bytes.", "url", url="https://a/" + "x" * 2039)
-    attachment("url-space", "A space in a URL.", "url", url=URL + " ")
-    attachment("url-not-ascii", "A URL that isn't ASCII.", "url", url=URL + "é")
-    attachment("url-user", "A URL with a user.", "url", url="https://u@example.com/")
-    attachment("url-no-host", "A URL without a host.", "url", url="https:///f")
-    attachment("url-ftp", "A URL with another scheme.", "url", url="ftp://example.com/f")
+    attachment("url-number", "A number in place of a URL.", "url", url=1)
+    attachment("no-url", "No URL.", "url", "url")
     attachment("thumbnail", "A thumbnail with all members at their limits.",
                thumbnail={"hidden": True, "clip": [0, 0, 1, 1], "time": 86400})  # fmt: skip
     for name, sentence, member, value in (
@@ -107,6 +106,11 @@ def make_attachments():
     content("attachments-object", "An object in place of the list.", "attachments", attachments=file())
 
 
+def make_urls():
+    for is_good, name, sentence, url in url_cases.cases(files.LONGEST_URL):
+        attachment(f"url-{name}", sentence, None if is_good else "url", url=url)
+
+
 def make_overflows():
     def overflow(name, sentence, member=None, **changes):
         value = {"url": URL, "size": 24 + 17 + 65536, "hash": HASH, "key": HASH} | changes
@@ -116,6 +120,7 @@ def make_overflows():
     overflow("shortest", "The shortest content in a file.", size=42)
     overflow("too-long", "A byte more than the longest content in a file.", "size", size=24 + 2 * 17 + 65537)
     overflow("empty", "An empty file.", "size", size=41)
+    overflow("url-http", "A file by http.", "url", url="http://files.example.com/p")
     value = {"url": URL, "size": 100, "hash": HASH, "plain": True}
     content("overflow-plain", "Content in a file that isn't encrypted.", "overflow.plain", overflow=value)
 
@@ -192,7 +197,7 @@ def main():
     for kind in ("part", "start"):
         for path in FOLDER.glob(f"*-{kind}-*.txt"):
             path.unlink()
-    for make in (make_attachments, make_overflows, make_persons, make_others, make_starts):
+    for make in (make_attachments, make_urls, make_overflows, make_persons, make_others, make_starts):
         make()
     print(len(list(FOLDER.glob("*.txt"))), "vectors")
 

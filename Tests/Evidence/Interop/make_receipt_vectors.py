@@ -7,6 +7,7 @@ import pathlib
 import textwrap
 
 import receipts as tool
+import url_cases
 from make_vectors import IDENTITY, SENDER, STRANGER, TOPIC
 from sealed_push.protocol import key_text, receipts
 from sealed_push.protocol.hpke import public_key
@@ -122,16 +123,9 @@ def request(name, sentence, outcome, value=None, **changes):
 def write_requests():
     request("reads", "What a message says about receipts.", "reads")
     request("reads-more", "A member of a later version.", "reads", later={"a": [1]})
-    addresses = ["https://a", "https://a.example:65535/?x=%20", "https://[2001:db8::1]:443/", "http://127.0.0.1:8093/"]
-    addresses += ["http://localhost", "http://[::1]/r", "https://" + "a" * 248, "https://a?x", "https://a/~!$&'()*+,;=:[]"]
-    for index, url in enumerate(addresses, 1):
-        request(f"reads-url-{index}", "An address as it may be.", "reads", url=url)
-    bad = ["", "https://", "https:///r", "https://:443/", "http://push.example.com/", "http://127.0.0.2/", "HTTPS://a/"]
-    bad += ["http://localhost@example.com/", "https://a@b/", "ftp://a/", "https://a/#f", "https://a /", "https://a/\n"]
-    bad += ["https://é.example/", "https://a:0/", "https://a:65536/", "https://a:080/", "https://a:/", "https://[::1"]
-    bad += ["https://[]/", "https://a_b/", "https://a/{x}", "//a/", "https://" + "a" * 249, "http://localhost.a/"]
-    for index, url in enumerate(bad, 1):
-        request(f"unreadable-url-{index}", "An address as it may not be.", "unreadable", url=url)
+    for is_good, name, sentence, url in url_cases.cases(receipts.LONGEST_URL):
+        outcome = "reads" if is_good else "unreadable"
+        request(f"{outcome}-url-{name}", sentence, outcome, url=url)
     for name in ("url", "id", "key"):
         request(f"unreadable-no-{name}", f"Without {name}.", "unreadable", **{name: ...})
         for kind, value in (("null", None), ("number", 1), ("empty", ""), ("array", [])):

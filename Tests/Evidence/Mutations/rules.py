@@ -46,7 +46,8 @@ FOLDERS = {
 # The tests that are likely to notice a break in a file. If they don't, all are run.
 LIKELY = {
     "chart.py": "charts", "receipts.py": "receipts", "visible.py": "alerts_in_the_clear visible_scalars",
-    "files.py": "attachments what_a_sender_takes", "fingerprint.py": "fingerprints", "records.py": "records_and_challenges leavings",
+    "files.py": "attachments what_a_sender_takes", "urls.py": "receipts attachments grants",
+    "fingerprint.py": "fingerprints", "records.py": "records_and_challenges leavings",
     "content.py": "what_a_sender_takes members_that_look_misspelled pushes", "opening.py": "pushes", "grants.py": "grants",
     "key_text.py": "key_texts records_and_challenges hybrid_records",
 }  # fmt: skip

@@ -179,7 +179,7 @@ import Testing
         }
         #expect(
             outcomes == [
-                "opens": 4, "altered": 10, "cut": 1, "too-large": 1, "unreadable": 8, "wrong-type": 1,
+                "opens": 34, "altered": 10, "cut": 1, "too-large": 1, "unreadable": 106, "wrong-type": 1,
             ])
     }
 

@@ -104,7 +104,7 @@ def open_file(entry: Mapping[str, Any], source: Source, destination: Destination
 
 
 def _seal(source: Source, destination: Destination, url: str, plain: bool, checked: Any) -> dict[str, Any]:
-    if not files.is_fetched(url):
+    if not files.is_url(url):
         raise FileError("url")
     key = None if plain else os.urandom(32)
     hash, size = hashlib.blake2b(digest_size=32), 0

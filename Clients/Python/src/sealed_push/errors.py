@@ -209,7 +209,7 @@ class FileError(SealedPushError):
         "wrong-type": ("the file isn't of the given type", "pass the file's type, such as image/png"),
         "url": (
             "devices can't fetch a file from this URL",
-            "use an https URL with a host, at most 2,048 visible ASCII characters, and no password",
+            "use an https URL of at most 2,048 characters with a lowercase host, and without a user, password, or fragment",
         ),
         "id": ("not a valid attachment ID", "use 1 to 64 bytes of text, unique within the message"),
         "thumbnail": ("not a valid thumbnail", "see ContentParts 14.1: hidden, clip, time"),

@@ -8,7 +8,8 @@ public import Foundation
 
 /// A file on the web, and the hash that identifies it. Source: ContentParts 14.1.
 public struct RemoteFile: Hashable, Sendable {
-    /// The URL: `https`, with a host but no user or password, at most 2,048 bytes. Receivers decide whether to fetch it.
+    /// The URL: at most 2,048 bytes, by `https` to a lowercase host, without a user, password, or fragment. Receivers
+    /// decide whether to fetch it. Source: ContentParts 14.1.1.
     public var url: URL
     /// The stored size in bytes; for encrypted files, of the ciphertext.
     public var byteCount: Int
@@ -59,27 +60,15 @@ extension RemoteFile {
         return members
     }
 
-    /// Whether a sender may use it: over `https` or, in a rehearsal, loopback `http`. Apps may allow private addresses.
-    package var isFetchable: Bool {
-        guard let scheme = url.scheme,
-            let authority = URLAuthority(
-                url.absoluteString.dropFirst(scheme.count + 3).prefix { !"/?#".contains($0) }), authority.isUsable
-        else { return false }
-        return scheme.lowercased() == "https" || URLAuthority.loopbackHosts.contains(String(authority.host))
-    }
-
     /// Whether only an app that allows private addresses may fetch it.
     package var isOnPrivateNetwork: Bool { NetworkHost(url).map { !$0.isPublic && !$0.isLoopback } ?? false }
 
+    /// Returns nil unless the text is a URL in the form of ContentParts 14.1.1.
     package static func url(_ text: String) -> URL? {
-        guard text.utf8.count <= maximumURLByteCount, text.utf8.allSatisfy({ (0x21...0x7e).contains($0) }),
-            let url = URL(string: text), let scheme = url.scheme?.lowercased(), ["https", "http"].contains(scheme),
-            let host = url.host(), !host.isEmpty, url.user() == nil, url.password() == nil
-        else { return nil }
-        return url
+        ContentURL(parsing: text, maximumByteCount: maximumURLByteCount) == nil ? nil : URL(string: text)
     }
 
-    static let maximumURLByteCount = 2_048
+    private static let maximumURLByteCount = 2_048
     /// Longer than any file that phones would fetch.
     static let maximumByteCount: Int64 = 1 << 40
 }

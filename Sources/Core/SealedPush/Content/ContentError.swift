@@ -29,7 +29,7 @@ extension ContentError: CustomStringConvertible {
         case .invalid("alert"):
             "the content's \"alert\" must be an object of strings, such as {\"title\":\"…\",\"body\":\"…\"}"
         case .invalid(let key) where key.hasSuffix(".url"):
-            "the content's \"\(key)\" must be an https URL that every device can fetch, without a user or password"
+            "the content's \"\(key)\" must be an https URL with a lowercase host, and without a user, password, or fragment"
         case .invalid(let key) where ["expires", "sent"].contains(key):
             "the content's \"\(key)\" must be \(Content.momentRule)"
         case .invalid("withdraw"): "the content's \"withdraw\" must name a \"message\", a \"thread\", or both"

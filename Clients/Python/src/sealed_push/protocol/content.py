@@ -30,7 +30,7 @@ NO_TIME = f"is not a time; give {MOMENT}"
 REASONS = {"alert": ALERT, "sent": NO_TIME, "expires": NO_TIME}
 WITHDRAW = 'must name a "message", a "thread", or both'
 BESIDE = "has no effect in a withdrawal; leave it out"
-ADDRESS = "must be an https URL that every device can fetch, without a user or password"
+ADDRESS = "must be an https URL with a lowercase host, and without a user, password, or fragment"
 PAST = f"is in the past; give {MOMENT}"
 TOO_DEEP = "is nested more than 16 levels deep"
 
@@ -77,7 +77,7 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     for key in ("sent", "expires", "badge", "badge-add"):
         _check(isinstance(made.get(key, 0), int), REASONS.get(key, WRONG), key)
     for member, entry in _files(made):
-        _check(files.is_fetched(entry.get("url")), ADDRESS, f"{member}.url")
+        _check(files.is_url(entry.get("url")), ADDRESS, f"{member}.url")
     for key, rule in LENIENT.items():
         _check(key not in made or rule(made[key]), WRONG, key)
     _check("badge" not in made or "badge-add" not in made, WRONG, "badge-add")

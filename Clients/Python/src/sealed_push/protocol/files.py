@@ -3,15 +3,13 @@
 import hashlib
 import hmac
 import os
-import re
 from collections.abc import Callable, Iterator, Mapping
-from ipaddress import IPv6Address
 from typing import Any, Protocol
-from urllib.parse import urlsplit
 
 import nacl.bindings as sodium
 
 from ..errors import FileError
+from . import urls
 from .text import decode_base64, is_unicode
 
 CHUNK = 65536
@@ -23,13 +21,7 @@ LARGEST = 1 << 40
 LARGEST_OVERFLOW = 65536
 MOST_ATTACHMENTS = 16
 SIGNATURE = 12
-# 14.1.1
-FETCHED = re.compile(
-    r"""(?: https:// (?: [a-z0-9-]+ (?: \.[a-z0-9-]+ )* \.? | \[ ([0-9a-f:.]+) \] )
-          | http:// (?-i: localhost | 127\.0\.0\.1 | \[::1\] ) )
-        (?: : ([0-9]{1,5}) )? (?: [/?#] [!-~]* )?""",
-    re.VERBOSE | re.IGNORECASE | re.ASCII,
-)
+LONGEST_URL = 2048
 
 _AUDIO, _IMAGE, _VIDEO = 5_000_000, 10_000_000, 50_000_000
 
@@ -90,27 +82,7 @@ def type_of_name(name: str) -> str | None:
 
 
 def is_url(text: Any) -> bool:
-    if not isinstance(text, str) or len(text) > 2048 or not all("!" <= character <= "~" for character in text):
-        return False
-    try:
-        parts = urlsplit(text)
-        return parts.scheme in ("https", "http") and bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        return False
-
-
-def is_fetched(text: Any) -> bool:
-    """Whether a sender may use this URL (14.1.1): https, or the local machine for tests."""
-    match = FETCHED.fullmatch(text) if is_url(text) else None
-    return match is not None and 1 <= int(match[2] or 1) <= 65535 and (match[1] is None or _is_ipv6(match[1]))
-
-
-def _is_ipv6(text: str) -> bool:
-    try:
-        IPv6Address(text)
-    except ValueError:
-        return False
-    return True
+    return urls.is_url(text, LONGEST_URL)
 
 
 def read_file(value: Any) -> dict[str, Any] | None:

@@ -13,6 +13,7 @@ from .key_text import is_public_key, is_signing_key
 from .records import HIGHEST, LATEST, LONGEST, VERSION, sign_bytes, signed_message, signing_public_key, unarmor
 from .records import _verify, armor, with_checksum
 from .text import TOPIC
+from .urls import LABEL, LONGEST_NAME
 
 GRANT = 3
 SHORTEST = 137
@@ -20,7 +21,6 @@ SEALED, PLAINTEXT = 150, 102
 LONGEST_LIFE = 400 * 86400
 X25519 = 1
 ENVIRONMENTS = ("production", "sandbox")
-LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 HOST = re.compile(rf"{LABEL}(?:\.{LABEL})*")
 
 
@@ -108,7 +108,7 @@ def read_grant(text: object) -> Grant:
         or not created < expires <= LATEST
         or expires - created > LONGEST_LIFE
         or not TOPIC.fullmatch(topic)
-        or len(host) > 253
+        or len(host) > LONGEST_NAME
         or not HOST.fullmatch(host)
         or not relay
         or not sender

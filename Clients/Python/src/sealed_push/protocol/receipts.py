@@ -2,12 +2,12 @@
 
 import hashlib
 import hmac
-import re
 import struct
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..errors import ReceiptError
+from . import urls
 from .hpke import derive
 from .text import decode_base64, encode_base64
 
@@ -86,18 +86,11 @@ def check(body: bytes, servers: Iterable[bytes], now: int) -> dict[str, Any]:
 
 # The request (16.1)
 
-ADDRESS = re.compile(
-    r"""(?: https:// (?: [A-Za-z0-9.-]+ | \[[A-Za-z0-9.:]+\] )
-          | http:// (?: (?i:localhost) | 127\.0\.0\.1 | \[::1\] ) )
-        (?: : ([1-9][0-9]{0,4}) )?
-        (?: [/?] [!$%&'()*+,\-./0-9:;=?A-Z\[\]_a-z~]* )?""",
-    re.VERBOSE,
-)
+LONGEST_URL = 256
 
 
 def is_address(text: Any) -> bool:
-    match = ADDRESS.fullmatch(text) if isinstance(text, str) and len(text) <= 256 else None
-    return match is not None and int(match[1] or 1) <= 65535
+    return urls.is_url(text, LONGEST_URL)
 
 
 def request(server: bytes, recipient: bytes, url: str) -> dict[str, str]:

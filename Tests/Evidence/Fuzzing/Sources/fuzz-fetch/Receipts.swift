@@ -86,7 +86,7 @@ private func made(_ input: inout Input) -> [UInt8] {
 func checkReceiptAddress(_ text: String) {
     guard let address = ReceiptAddress(parsing: text) else { return }
     demand(address.description == text && text.utf8.count <= 256, "an address has changed")
-    let isLoopback = URLAuthority.loopbackHosts.contains(address.host)
+    let isLoopback = ContentURL.loopbackHosts.contains(address.host)
     demand(address.isSecure || isLoopback, "receipts go unencrypted to \(address.host)")
     guard let url = URL(string: text) else { return }
     demand(url.scheme == (address.isSecure ? "https" : "http"), "\(text) has the scheme \(url.scheme ?? "none")")
