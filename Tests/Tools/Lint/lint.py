@@ -55,6 +55,14 @@ def place(tree, path, problem):
     return path
 
 
+def forgotten():
+    """Returns a finding for each file of the tests' data that git ignores and doesn't have, such as a keyring's."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--", "Tests/Data", "Tests/Vectors"],
+        check=True, capture_output=True, text=True).stdout.split("\0")
+    return [f"{name}: git ignores it, so a clone lacks it; use `git add --force`" for name in names if name]
+
+
 def main():
     rules = [rule for module in (english, documents, architecture, examples) for rule in module.RULES]
     for rule, samples in rules:
@@ -63,7 +71,7 @@ def main():
                 sys.exit(f"lint: the rule {rule.__module__}.{rule.__name__} finds nothing in its sample {sample}")
     tree = Tree.checkout()
     findings = [
-        f"{place(tree, path, problem)}: {problem}" for rule, _ in rules for path, problem in rule(tree)]
+        f"{place(tree, path, problem)}: {problem}" for rule, _ in rules for path, problem in rule(tree)] + forgotten()
     print("\n".join(findings + [f"{len(rules)} rules, {len(tree.texts)} files, {len(findings)} findings"]))
     return 1 if findings else 0
 
