@@ -66,15 +66,16 @@ package final class PostgresServer: Sendable {
         guard let programs = Self.programs else { throw Missing() }
         folder = try TemporaryFolder()
         let (path, life) = (folder.path, life)
-        // Start it on a separate thread, because no task waits for this process.
+        // A thread of its own waits for this process: a test that waits for any child would find one that has ended
+        // again and again.
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             Thread.detachNewThread {
-                continuation.resume(
-                    with: Result {
-                        _ = try Program(at: "/bin/sh").start(
-                            ["-c", Self.script, "postgres-server", path, programs.path],
-                            input: life.fileHandleForReading)
-                    })
+                do {
+                    let server = try Program(at: "/bin/sh").start(
+                        ["-c", Self.script, "postgres-server", path, programs.path], input: life.fileHandleForReading)
+                    continuation.resume()
+                    server.wait()
+                } catch { continuation.resume(throwing: error) }
             }
         }
         try life.fileHandleForReading.close()
