@@ -50,7 +50,7 @@ extension PostgresStore {
                 .bytes(digest), .text(order.audienceText), .text(order.topic.description), .int(now),
                 .int(Int64(EnqueueBatch.maximumCount)), .text(order.message.description), .bytes(order.fingerprint),
             ])
-        // Throws if the key was used for other recipients or content. In that case, there is no range, either.
+        // Throws if the key was used for other recipients or content. Then there is no range either.
         let progress = try progress(of: order, db)
         let (enqueuedCount, message) = (progress?.enqueuedCount ?? 0, progress?.message)
         guard let start = try row.optionalInt("start"), let last = try row.optionalInt("last") else {

@@ -28,7 +28,7 @@ public enum RecordError: String, Error, CaseIterable, Sendable {
     case conflicting
     /// None of its recipients has answered a challenge yet.
     case unproven
-    /// Of another version, or without a key of a known algorithm, or with a hybrid key although no library here has ML-KEM.
+    /// It has another version, no key of a known algorithm, or a hybrid key without a library here that has ML-KEM.
     case unsupported
     /// Not the stored state of an enrolled device.
     case malformedState = "malformed-state"
