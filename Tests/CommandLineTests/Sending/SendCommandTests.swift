@@ -55,9 +55,9 @@ import Testing
     func refused() async throws {
         let fixture = try await SendingFixture()
         try fixture.device("good")
-        let gone = try fixture.device("gone")
-        let later = Int64(Date().timeIntervalSince1970 + 60) * 1_000
-        #expect(fixture.apns.setState(.unregistered, token: gone, since: later))
+        // Registered in an earlier second than the push is sent: within one second, it counts as registered again.
+        let gone = try fixture.device("gone", registered: Timestamp.now().advanced(bySeconds: -60))
+        #expect(fixture.apns.setState(.unregistered, token: gone))
         let first = try fixture.send("--all", "--json")
         #expect(first.status == 0 && first.objects.first?["dropped"] as? [String: Int] == ["Unregistered": 1])
         #expect(try fixture.run(["device", "list"]).output.contains("no token: Unregistered"))

@@ -37,13 +37,20 @@ final class SendingFixture: Sendable {
     }
 
     /// Creates a device with a key, and returns a token that the local APNs knows.
-    @discardableResult func device(_ name: String, enrolled: Bool = true, user: String? = nil) throws -> String {
+    ///
+    /// - Parameter registered: When the app gave its server the token; nil for now.
+    @discardableResult func device(
+        _ name: String, enrolled: Bool = true, user: String? = nil, registered: Timestamp? = nil
+    ) throws -> String {
         guard let keyName = KeyName(parsing: name), let topic = Topic(parsing: Self.topic) else {
             throw CocoaError(.featureUnsupported)
         }
         _ = try keyring.generateDevice(named: keyName, topic: topic, at: Timestamp.now().advanced(bySeconds: -3_600))
         let token = apns.register(name: name, topic: Self.topic)
-        if enrolled {
+        if let registered {
+            let line = #"{"device":"\#(name)","token":"\#(token)","registered":\#(registered.secondsSince1970)}"#
+            try run(["device", "enroll", "--list", "-", "--keyring", "Keys"], input: line)
+        } else if enrolled {
             let user = user.map { ["--user", $0] } ?? []
             _ = try run(["device", "enroll", name, "--token", token, "--keyring", "Keys"] + user)
         }
