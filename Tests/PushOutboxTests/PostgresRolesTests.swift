@@ -125,7 +125,8 @@ import Testing
             """
         ).compactMap { $0.first ?? nil }
         let more = [
-            "enqueue": ["enqueue", "next_range", "request", "set_apart", "store"], "deliver": ["bury", "turn"],
+            "enqueue": ["enqueue", "next_range", "request", "set_apart", "store"],
+            "deliver": ["bury", "is_device", "turn"], "register": ["is_device"],
         ]
         #expect(callable == (["milliseconds", "wake"] + more[role, default: []]).sorted())
     }
