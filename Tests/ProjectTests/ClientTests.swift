@@ -86,6 +86,11 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
+    @Test("The vectors are what their generators write") func vectors() throws {
+        let result = try Program(at: Checkout.folder.appending(path: "Scripts/special/vectors").path).run("--check")
+        #expect(result.status == 0 && result.output.isEmpty, "\(result.output)\(result.errors)")
+    }
+
     /// Uses pyhpke and cryptography's ML-KEM, and none of the client's code.
     @Test("The hybrid vectors made with it agree with another HPKE library") func hybridVectors() throws {
         let tests = Checkout.folder.appending(path: "Tests")

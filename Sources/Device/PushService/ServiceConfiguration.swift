@@ -40,7 +40,7 @@ public struct ServiceConfiguration: Sendable {
         receivesPlainPushes: Bool = false, keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30,
         stages: [any ServiceStage] = []
     ) {
-        precondition((1...31).contains(keepsRetiredKeys), "`keepsRetiredKeys` must be from 1 to 31 days")
+        precondition(ListForm.keeps.contains(keepsRetiredKeys), "`keepsRetiredKeys` must be from 1 to 31 days")
         self.topic = topic
         self.keys = keys
         self.senders = senders

@@ -33,7 +33,7 @@ extension Keyring {
     /// Returns the public key that a sender seals with now; if none is confirmed, the one that it will seal with.
     public func sender(named name: KeyName) throws(KeyringError) -> SenderPublicKey {
         let keys = try keys(of: name, .sender)
-        guard let sender = (keys.newestConfirmed ?? keys.newest)?.key.sender else { throw keys.notUsable }
+        guard let sender = keys.current?.key.sender else { throw keys.notUsable }
         return sender
     }
 

@@ -38,12 +38,7 @@ public struct KeyringEntry: Hashable, Sendable {
     /// The key to seal to, or to seal with, next. If there's none, the newest key.
     public var key: AnyPublicKey { current.key }
     /// The key to use next, with its life.
-    public var current: Key {
-        let active = keys.filter { $0.life.state == .active }
-        let confirmed = active.first { $0.life.confirmed != nil }
-        // Your own device proves its new key by having it. Devices must learn a sender's new key first.
-        return (kind == .device && isOwn ? active.first : confirmed ?? active.first) ?? keys[0]
-    }
+    public let current: Key
 
     /// The enrollment key. Takes about 100 µs.
     public var enrollment: EnrollmentPublicKey? { enrollmentText.flatMap { try? EnrollmentPublicKey(parsing: $0) } }
@@ -59,6 +54,13 @@ public struct KeyringEntry: Hashable, Sendable {
         enrollmentText = named.enrollmentText
         recordText = named.recordText
         recordExpires = named.recordExpires
-        keys = named.keys.map { Key(key: $0.key, life: $0.life, hasSecret: $0.secret != nil) }
+        keys = named.keys.map(Key.init)
+        current = named.current.map(Key.init) ?? keys[0]
+    }
+}
+
+extension KeyringEntry.Key {
+    fileprivate init(_ named: NamedKey) {
+        self.init(key: named.key, life: named.life, hasSecret: named.secret != nil)
     }
 }

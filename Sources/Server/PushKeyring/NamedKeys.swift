@@ -46,9 +46,12 @@ struct NamedKeys: Sendable {
         set { for index in keys.indices { keys[index].life = newValue.members[index].life } }
     }
 
-    /// The newest active key. If two are active, a sender seals with the confirmed one; other kinds use the newest.
+    /// The newest active key.
     var newest: NamedKey? { keys.first { $0.life.state == .active } }
     var newestConfirmed: NamedKey? { keys.first { $0.life.state == .active && $0.life.confirmed != nil } }
+    /// The active key to use next: the newest confirmed one, if there is one. Your own device proves its new key by having it,
+    /// but devices must learn a sender's new key first.
+    var current: NamedKey? { kind == .device && isOwn ? newest : newestConfirmed ?? newest }
 
     /// A device's own keys that can open messages: active and retired ones, newest first.
     var deviceKeys: [DeviceKey] {

@@ -319,7 +319,7 @@ extension PostgresSchema {
         DECLARE
             -- Only a hash of the key is stored.
             digest bytea := sha256(convert_to('sealed_push.enqueue ' || enqueue.key, 'UTF8'));
-            wanted text := 'device ' || enqueue.device;
+            wanted text := '\(Audience.device)' || enqueue.device;
             now bigint := sealed_push.milliseconds();
             known text;
             found_device record;

@@ -109,7 +109,7 @@ enum PostgresSchema {
             recipient bytea,
             is_verified boolean NOT NULL, valid_from bigint NOT NULL, valid_until bigint NOT NULL,
             -- Days; NULL if no record specifies it.
-            keeps bigint CHECK (keeps BETWEEN 1 AND 31),
+            keeps bigint CHECK (keeps BETWEEN \(ListForm.keeps.lowerBound) AND \(ListForm.keeps.upperBound)),
             revision bigint NOT NULL DEFAULT 1,
             -- Codes made with a key that isn't in the database, here and below; NULL if the outbox has none.
             pin_code bytea, address_code bytea,

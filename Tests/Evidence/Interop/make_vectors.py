@@ -1069,6 +1069,10 @@ def make_malformed_content():
             "The first half of a surrogate pair.",
             base.replace(body, b"Lunch \\ud83d at one?"),
         ),
+        "json-second-half-surrogate-pair": (
+            "The second half of a surrogate pair.",
+            base.replace(body, b"Lunch \\udc00 at one?"),
+        ),
         "json-surrogates-in-wrong-order": (
             "The halves of a surrogate pair in the wrong order, in a name.",
             raw_bytes(b'"\\ude00\\ud83d":1'),

@@ -191,10 +191,12 @@ struct SignCommand: ParsableCommand {
         for sender in try senders.flatMap({ try self.keys(of: $0, in: keys) }) where !chosen.contains(sender) {
             chosen.append(sender)
         }
-        guard (1...16).contains(chosen.count)
+        let allowed = ListForm.keyCounts
+        guard allowed.contains(chosen.count)
         else {
             throw CommandFailure.input(
-                "a sender set must have 1 to 16 senders, but these names have \(chosen.count) active keys")
+                "a sender set must have \(allowed.lowerBound) to \(allowed.upperBound) senders, but these names have \(chosen.count) active keys"
+            )
         }
         let set = try keys.signSenderSet(of: chosen, topic: topic, by: name, lifetime: lifetime.seconds)
         try Output.line(set.description)

@@ -220,7 +220,7 @@ extension Content {
 
     static func isCollapseID(_ text: String) -> Bool { (1...64).contains(text.utf8.count) }
     static let badges: ClosedRange<Int64> = 0...Int64(Int32.max)
-    static let badgeIncrements: ClosedRange<Int64> = 1...99
+    package static let badgeIncrements: ClosedRange<Int64> = 1...99
 }
 
 extension Content.Alert {

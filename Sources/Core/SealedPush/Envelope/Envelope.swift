@@ -6,6 +6,9 @@ internal import PushCore
 public struct Envelope: Sendable {
     /// The key of the envelope in the payload, next to `aps`.
     public static let fieldName = "custom-encrypted-message"
+    /// The matching pairs of an identity and a sender that are tried: more indicate an attack or an extreme coincidence.
+    /// Source: Specification 3.2.3.
+    static let maximumPairCount = 16
 
     package let suite: Suite
     /// The whole envelope, including the header.

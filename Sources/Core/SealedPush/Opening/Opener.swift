@@ -78,7 +78,7 @@ public struct Opener: Sendable {
                 senders.filter { envelope.matches($0, sealingTo: key.identity.recipient) }.map { (key, $0) }
             }
         }
-        return Candidates(envelope: envelope, keys: keys, pairs: pairs.prefix(Self.maximumPairCount))
+        return Candidates(envelope: envelope, keys: keys, pairs: pairs.prefix(Envelope.maximumPairCount))
     }
 
     /// Performs steps 3 to 5.
@@ -130,9 +130,6 @@ public struct Opener: Sendable {
         guard !matching.isEmpty else { throw .unknownRecipient }
         return matching.sorted(by: DeviceKey.isTriedBefore)
     }
-
-    /// Specification 3.2.3: more matching pairs indicate an attack or an extreme coincidence.
-    private static let maximumPairCount = 16
 }
 
 extension Opener {

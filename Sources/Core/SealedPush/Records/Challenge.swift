@@ -29,8 +29,7 @@ public enum Challenge {
         }
         guard !pairs.isEmpty else { throw .unknownSender }
         let info = info(topic: topic)
-        // Source: Specification 3.2.3.
-        for (identity, sender) in pairs.prefix(16) {
+        for (identity, sender) in pairs.prefix(Envelope.maximumPairCount) {
             var plaintext = WipedBytes(count: plaintextByteCount)
             let isOpen = plaintext.withMutableBytes {
                 envelope.open(with: identity, from: sender, info: info, into: $0)

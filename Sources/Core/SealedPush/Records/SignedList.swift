@@ -193,16 +193,6 @@ extension SignedList: CustomStringConvertible {
     public var description: String { Self.armor.text(of: ArmoredText.appendingChecksum(to: bytes)) }
 }
 
-/// The limits of a list. Source: Specification 11.1.
-enum ListForm {
-    static let version: UInt8 = 3
-    static let keyCounts = 1...16
-    static let maximumByteCount = 8_192
-
-    /// Returns the allowed days for keeping retired secrets; a sender set has none.
-    static func keeps(_ kind: KeyKind) -> ClosedRange<Int> { kind == .device ? 1...31 : 0...0 }
-}
-
 extension Timestamp {
     package init?(parsing number: UInt64) {
         guard let seconds = Int64(exactly: number) else { return nil }

@@ -39,7 +39,7 @@ public struct BadgeCount: Sendable {
     /// draft. Returns false if the count can't be written; the badge then stays as it is.
     func count(_ draft: inout NotificationDraft) -> Bool {
         guard draft.badge == nil, !draft.isRepeat, let increment = draft.badgeIncrement,
-            Self.increments.contains(increment)
+            Content.badgeIncrements.contains(Int64(increment))
         else { return true }
         draft.badgeSum = add(increment)
         return draft.badgeSum != nil
@@ -87,7 +87,7 @@ public struct BadgeCount: Sendable {
 
     /// Adds to the count. Returns nil if it can't be written, or if the increment isn't from 1 to 99.
     func add(_ increment: Int) -> Sum? {
-        guard Self.increments.contains(increment), (try? ensureFolder()) != nil else { return nil }
+        guard Content.badgeIncrements.contains(Int64(increment)), (try? ensureFolder()) != nil else { return nil }
         for _ in 0..<16 {
             let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0, DurableFiles.isRegular(descriptor) else { return nil }
@@ -127,6 +127,4 @@ public struct BadgeCount: Sendable {
     }
 
     static let maximum = 9_999
-    /// The increments that a message may ask for; others are ignored.
-    private static let increments = 1...99
 }

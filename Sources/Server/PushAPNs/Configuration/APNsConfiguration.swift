@@ -24,9 +24,13 @@ public struct APNsConfiguration: Sendable {
     /// Limits on connections and waiting pushes.
     public struct Limits: Hashable, Sendable {
         /// The limit on connections for tokens with an accepted push: 1 or more. Another is opened when all are full.
-        public var connectionCount = 4
+        public var connectionCount = 4 {
+            didSet { precondition(connectionCount > 0, "`connectionCount` must be 1 or more") }
+        }
         /// The number of pushes that can wait for a free stream: 1 or more. Any further push fails with `overloaded`.
-        public var waitingCount = 100_000
+        public var waitingCount = 100_000 {
+            didSet { precondition(waitingCount > 0, "`waitingCount` must be 1 or more") }
+        }
         /// A connection's first stream ID. Tests raise it to reach the last one.
         var firstStreamID: Int32 = 1
 

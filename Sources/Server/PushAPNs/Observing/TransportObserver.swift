@@ -90,6 +90,7 @@ struct TransportObserver: Sendable {
     }
 
     private static let failures = [
-        "unreachable", "connection-lost", "timed-out", "overloaded", "shutting-down", "wrong-clock", "canceled",
-    ]
+        PushTransportError.unreachable(""), .connectionLost(""), .timedOut, .overloaded, .shuttingDown, .wrongClock,
+        .canceled,
+    ].map(\.name)
 }

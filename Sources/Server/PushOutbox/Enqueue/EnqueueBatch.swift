@@ -163,13 +163,3 @@ extension EnqueueBatch.Candidate {
             requiringHybrid: sealer.requiresHybrid)
     }
 }
-
-extension Audience {
-    func text(_ topic: Topic) -> String {
-        switch self {
-        case .device(let name): "device \(name) of \(topic)"
-        case .user(let name): "user \(name) of \(topic)"
-        case .everyone: "everyone of \(topic)"
-        }
-    }
-}

@@ -155,9 +155,7 @@ extension Outbox {
         var (audiences, ids, discardedCount) = ([Audience.user(user).text(topic)], [ReceiptID](), 0)
         let devices = try await store.devices(.of(user))
         for found in devices {
-            if let name = String(strictUTF8: found.name) {
-                audiences += ["device \(name)", "device \(name) of \(topic)"]
-            }
+            if let name = String(strictUTF8: found.name) { audiences += Audience.texts(ofDevice: name, topic) }
             switch found.stored?.device.keys {
             case .unverified(let recipient): ids += receipts(recipient)
             case .enrolled(let enrolled): ids += enrolled.record.recipients.flatMap(receipts)

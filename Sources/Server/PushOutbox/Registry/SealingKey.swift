@@ -19,7 +19,9 @@ extension SealingKey {
             recipient: try row.recipient(), isVerified: try row.bool("is_verified"),
             validFrom: try row.int("valid_from"), validUntil: try row.int("valid_until"),
             // Clamped: it is multiplied later, and anyone with the database may have written it.
-            keeps: try row.optionalInt("keeps").map { min(max($0, 1), 31) })
+            keeps: try row.optionalInt("keeps").map {
+                min(max($0, Int64(ListForm.keeps.lowerBound)), Int64(ListForm.keeps.upperBound))
+            })
     }
 
     /// Like `EnrolledDevice.recipient(at:)`, but independent of the time.

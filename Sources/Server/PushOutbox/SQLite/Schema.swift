@@ -99,7 +99,7 @@ enum Schema {
             recipient BLOB CHECK (length(recipient) IN (\(recipientByteCounts))), is_verified INTEGER NOT NULL,
             valid_from INTEGER NOT NULL, valid_until INTEGER NOT NULL,
             -- Days; NULL if no record specifies it.
-            keeps INTEGER CHECK (keeps BETWEEN 1 AND 31),
+            keeps INTEGER CHECK (keeps BETWEEN \(ListForm.keeps.lowerBound) AND \(ListForm.keeps.upperBound)),
             revision INTEGER NOT NULL DEFAULT 1,
             -- Codes made with a key that isn't in the file, here and below; NULL if the outbox has none.
             pin_code BLOB, address_code BLOB
