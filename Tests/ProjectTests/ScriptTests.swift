@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test("Each is run in full by a test, by Scripts/test, or by a script that it runs") func allRun() throws {
-        let byTests = ["demo", "setup-python", "size", "special/drill"].map { "Scripts/\($0)" }
+        let byTests = ["demo", "setup-python", "size", "special/drill", "special/vectors"].map { "Scripts/\($0)" }
         let running = ["test", "bench", "fuzz", "special/package-test"].map { "Scripts/\($0)" }
         for name in names where name != "Scripts/test" && !byTests.contains(name) {
             // Its own usage line, or a comment, runs nothing.
