@@ -47,6 +47,7 @@ import Testing
             #expect(arguments[name] as? String == sealed?[from] as? String, "\(name)")
         }
         #expect(arguments["device"] as? String == "phone-8812" && arguments["priority"] as? Int == 5)
+        #expect(sealed?["priority"] as? Int == 5 && sealed?["pushType"] as? String == "alert")
         #expect(arguments["expiration"] as? Int == 1_900_000_000)
         #expect(arguments["sender"] as? String == (try run("keys", "export", "newsroom", "--keyring", "K").trimmed))
         #expect(arguments["code"] == nil && arguments.count == 8)

@@ -99,7 +99,7 @@ struct SealCommand: ParsableCommand {
                     payload, from: sealer, for: device, priority: priority.priority,
                     outboxKey: try outboxKey.map(OutboxOptions.key))
             }
-            return try Output.json(payload.facts(arguments))
+            return try Output.json(payload.facts(priority.priority, arguments))
         }
         if output == nil { try OutputFile.print(payload.json + [UInt8(ascii: "\n")]) }
     }
@@ -178,12 +178,12 @@ struct SealCommand: ParsableCommand {
 
 extension SealedPayload {
     /// Specification 2.6: the parts of a request to Apple.
-    fileprivate func facts(_ enqueue: EnqueueArguments?) -> JSONValue {
+    fileprivate func facts(_ wanted: PushPriority, _ enqueue: EnqueueArguments?) -> JSONValue {
         var facts: [String: JSONValue] = [
             "payload": .string(String(decoding: json, as: UTF8.self)), "payloadBytes": .count(json.count),
             "topic": .text(topic), "apnsID": .string(apnsID), "collapseID": .string(collapseID), "id": .text(messageID),
             "recipient": .text(recipient), "expires": .seconds(expires),
-            "pushType": .string(isBackground ? "background" : "alert"), "priority": isBackground ? 5 : 10,
+            "pushType": .string(pushType), "priority": .count(priority(wanted).rawValue),
         ]
         facts["enqueue"] = enqueue?.json
         return .object(facts)

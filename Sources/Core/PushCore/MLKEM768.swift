@@ -89,7 +89,8 @@ extension MLKEM768 {
         Sodium.ready()
         @Sendable func keyPair(_ seed: UnsafeRawBufferPointer, _ secretKey: UnsafeMutableRawBufferPointer) -> [UInt8] {
             var key = [UInt8](repeating: 0, count: publicKeyByteCount)
-            precondition(crypto_kem_mlkem768_seed_keypair(&key, secretKey.bound, seed.bound) == 0)
+            let status = crypto_kem_mlkem768_seed_keypair(&key, secretKey.bound, seed.bound)
+            precondition(status == 0)
             return key
         }
         let secretKeyByteCount = 2_400
@@ -107,7 +108,8 @@ extension MLKEM768 {
                 return key
             },
             encapsulate: { key, ciphertext, secret in
-                precondition(crypto_kem_mlkem768_enc(ciphertext.bound, secret.bound, key.bound) == 0)
+                let status = crypto_kem_mlkem768_enc(ciphertext.bound, secret.bound, key.bound)
+                precondition(status == 0)
             },
             decapsulate: { ciphertext, seed, secret in
                 let secretKey = WipedBytes(count: secretKeyByteCount) { _ = keyPair(seed, $0) }

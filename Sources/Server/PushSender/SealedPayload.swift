@@ -3,8 +3,8 @@ public import SealedPush
 /// A sealed push, ready to send. Only a ``Sealer`` creates one, so unsealed content can't be sent as one.
 ///
 /// Pass ``json`` to APNs as the request's body, or the value itself to a library that accepts `Encodable` payloads, such as
-/// APNSwift's `APNSAlertNotification(payload:)`. Send it with `apns-push-type: alert`, the topic, and the two identifiers
-/// below, which stay the same on each retry. If ``isBackground``, use `background` and priority 5. Source: Specification 2.
+/// APNSwift's `APNSAlertNotification(payload:)`. Send it with ``pushType``, ``priority(_:)``, the topic, and the two identifiers
+/// below, which stay the same on each retry. Source: Specification 2.
 public struct SealedPayload: Hashable, Sendable {
     /// The request's body: at most 4,096 bytes of UTF-8.
     public let json: [UInt8]
@@ -28,6 +28,12 @@ public struct SealedPayload: Hashable, Sendable {
 
     /// The payload's only key that isn't Apple's.
     public static let fieldName = Envelope.fieldName
+
+    /// The value of `apns-push-type`: `alert`, or `background` if ``isBackground``.
+    public var pushType: String { PushType(isBackground: isBackground).rawValue }
+
+    /// Returns the value of `apns-priority`: the wanted one, or for a background push the only one that Apple allows.
+    public func priority(_ wanted: PushPriority) -> PushPriority { isBackground ? .considerate : wanted }
 }
 
 extension SealedPayload: Encodable {

@@ -71,7 +71,7 @@ struct DeviceListCommand: AsyncParsableCommand {
     private func show(_ devices: [RegisteredDevice], _ isFirst: inout Bool) throws {
         guard !devices.isEmpty else { return }
         if json {
-            for device in devices { try Output.json(full ? device.fullJSON : device.json) }
+            for device in devices { try Output.json(full ? device.fullJSON : device.shortJSON) }
         } else {
             try Output.table(
                 ["DEVICE", "USER", "TOPIC", "ENVIRONMENT", "TOKEN", "SEALED TO", "NOTE"],
@@ -175,7 +175,7 @@ extension RegisteredDevice {
         }
     }
 
-    var json: JSONValue { .object(members) }
+    var shortJSON: JSONValue { .object(members) }
 
     /// The device in the form that ``EnrollmentList`` reads.
     var fullJSON: JSONValue {

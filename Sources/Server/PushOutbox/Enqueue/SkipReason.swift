@@ -1,4 +1,7 @@
 /// The reason why a device gets no push. The codes are stable.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum SkipReason: String, Hashable, Sendable, CaseIterable {
     /// The device has no address, or the carrier refuses it.
     case noToken = "no-token"

@@ -53,7 +53,7 @@ package struct SealOrder: Sendable {
                 headers.string("apns-expiration", (expiration ?? payload.expires).map { String($0.secondsSince1970) })
                 headers.string("apns-id", payload.apnsID)
                 headers.string("apns-priority", String(payload.priority(priority).rawValue))
-                headers.string("apns-push-type", payload.isBackground ? "background" : "alert")
+                headers.string("apns-push-type", payload.pushType)
                 headers.string("apns-topic", payload.topic.description)
             }
             sealed.messageID("id", payload.messageID)

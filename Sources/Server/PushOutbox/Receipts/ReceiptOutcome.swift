@@ -1,4 +1,7 @@
 /// The outcome of counting a receipt in an outbox.
+#if hasAttribute(nonexhaustive)
+@nonexhaustive
+#endif
 public enum ReceiptOutcome: Hashable, Sendable {
     /// The receipt was counted now; it won't be counted again.
     case counted

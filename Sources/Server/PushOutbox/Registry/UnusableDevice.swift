@@ -5,6 +5,9 @@ import SealedPush
 /// invalid: a send reads no records.
 public struct UnusableDevice: Hashable, Sendable {
     /// The reason why a row can't be used. The codes are stable.
+    #if hasAttribute(nonexhaustive)
+    @nonexhaustive
+    #endif
     public enum Reason: String, Sendable {
         /// The names, the topic, the address, the keys, or the record aren't valid.
         case damaged

@@ -9,7 +9,3 @@ public protocol PushTransport: Sendable {
     func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome
 }
 
-extension SealedPayload {
-    /// Returns the priority to send with: the given one, or for a background push the only one that Apple allows.
-    package func priority(_ wanted: PushPriority) -> PushPriority { isBackground ? .considerate : wanted }
-}
