@@ -1,3 +1,4 @@
+import Foundation
 import NIOCore
 import NIOHPACK
 import NIOHTTP2
@@ -133,45 +134,22 @@ struct AnswerTests {
 @Suite("Advice for refusals") struct AdviceTests {
     private static let since = Timestamp(secondsSince1970: 1_700_000_000)
 
-    @Test(
-        "each of Apple's reasons has its advice",
-        arguments: [
-            (400, "BadCollapseId", .change), (400, "BadDeviceToken", .drop), (400, "BadExpirationDate", .change),
-            (400, "BadMessageId", .change), (400, "BadPriority", .change), (400, "BadTopic", .change),
-            (400, "DeviceTokenNotForTopic", .drop), (400, "DuplicateHeaders", .change), (400, "IdleTimeout", .wait),
-            (400, "InvalidPushType", .change), (400, "MissingDeviceToken", .change), (400, "MissingTopic", .change),
-            (400, "PayloadEmpty", .change), (400, "TopicDisallowed", .fixKeys), (400, "BadRequestPayload", .change),
-            (403, "BadCertificate", .fixKeys), (403, "BadCertificateEnvironment", .fixKeys),
-            (403, "ExpiredProviderToken", .wait), (403, "Forbidden", .fixKeys), (403, "InvalidProviderToken", .fixKeys),
-            (403, "MissingProviderToken", .fixKeys), (403, "UnrelatedKeyIdInToken", .wait),
-            (403, "BadEnvironmentKeyIdInToken", .fixKeys), (403, "BadEnvironmentKeyInToken", .fixKeys),
-            (404, "BadPath", .change), (405, "MethodNotAllowed", .change), (413, "PayloadTooLarge", .change),
-            (429, "TooManyProviderTokenUpdates", .wait), (429, "TooManyRequests", .wait),
-            (500, "InternalServerError", .wait), (503, "ServiceUnavailable", .wait), (503, "Shutdown", .wait),
-        ] as [(Int, String, APNsAdvice)])
-    func reasons(status: Int, reason: String, advice: APNsAdvice) {
-        #expect(APNsRefusal(status: status, reason: APNsReason(rawValue: reason)).advice == advice)
-    }
-
-    @Test(
-        "the status decides if the reason is missing or new",
-        arguments: [
-            (400, .unknown), (401, .fixKeys), (403, .fixKeys), (404, .change), (405, .change), (413, .change),
-            (429, .wait), (500, .wait), (502, .wait), (503, .wait), (302, .unknown), (418, .unknown), (410, .unknown),
-        ] as [(Int, APNsAdvice)])
-    func statuses(status: Int, advice: APNsAdvice) {
-        #expect(APNsRefusal(status: status, reason: nil).advice == advice)
-        #expect(APNsRefusal(status: status, reason: APNsReason(rawValue: "SomethingNew")).advice == advice)
-    }
-
-    @Test("a 410 drops a token only with a matching reason and a timestamp") func gone() {
-        for reason in [APNsReason.unregistered, .expiredToken] {
-            #expect(APNsRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .drop)
-            #expect(APNsRefusal(status: 410, reason: reason).advice == .unknown)
-            #expect(APNsRefusal(status: 400, reason: reason, timestamp: Self.since).advice == .unknown)
-        }
-        for reason in [nil, APNsReason(rawValue: "SomethingNew"), .badDeviceToken] {
-            #expect(APNsRefusal(status: 410, reason: reason, timestamp: Self.since).advice == .unknown)
+    @Test("each response in Tests/Vectors/Text/apns.tsv has its advice") func vectors() throws {
+        let advice: [Substring: APNsAdvice] = [
+            "gone": .drop, "refused": .drop, "retry": .wait, "wrong": .change, "stop": .fixKeys, "unknown": .unknown,
+        ]
+        let text = try Checkout.text(Checkout.folder.appending(path: "Tests/Vectors/Text/apns.tsv"))
+        let lines = text.split(separator: "\n").filter { !$0.hasPrefix("#") }
+        #expect(lines.count == 67)
+        for line in lines {
+            let parts = line.split(separator: "\t", omittingEmptySubsequences: false)
+            let refusal = APNsRefusal(
+                status: try #require(Int(parts[0])),
+                reason: parts[1].isEmpty ? nil : APNsReason(rawValue: String(parts[1])),
+                timestamp: Int64(parts[2]).flatMap { Timestamp(secondsSince1970: $0 / 1_000) })
+            #expect(refusal.advice == advice[parts[3]], "\(line)")
+            let isGone = if case .gone = refusal.outcome { true } else { false }
+            #expect(isGone == (parts[3] == "gone"), "\(line)")
         }
     }
 
