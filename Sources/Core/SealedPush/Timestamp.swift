@@ -33,5 +33,6 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     package init(clamping seconds: Int64) { secondsSince1970 = min(max(seconds, 0), Self.maximum) }
 
-    private static let maximum: Int64 = 253_402_300_799
+    /// The end of the year 9999, in seconds.
+    package static let maximum: Int64 = 253_402_300_799
 }

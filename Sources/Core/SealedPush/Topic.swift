@@ -16,7 +16,7 @@ public struct Topic: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
-    static let maximumByteCount = 155
+    package static let maximumByteCount = 155
 }
 
 extension Topic: ExpressibleByStringLiteral {

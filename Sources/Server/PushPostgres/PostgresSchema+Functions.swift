@@ -1,6 +1,7 @@
 #if Postgres
 internal import PushOutbox
 internal import PushSender
+internal import SealedPush
 
 extension PostgresSchema {
     static let functions = [
@@ -291,9 +292,9 @@ extension PostgresSchema {
         LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog, pg_temp AS $$
         DECLARE bits bit varying := B''; bytes bytea := ''; digits text;
         BEGIN
-            IF key_bytes.key COLLATE "C" ~ '^pushpq[.][A-Za-z0-9_-]+$' AND length(key_bytes.key) = 1634 THEN
+            IF key_bytes.key COLLATE "C" ~ '^pushpq[.][A-Za-z0-9_-]+$' AND length(key_bytes.key) = \(hybridLength) THEN
                 bytes := decode(translate(substr(key_bytes.key, 8), '-_', '+/') || '=', 'base64');
-                RETURN substring(bytes FROM 1 FOR 1216);
+                RETURN substring(bytes FROM 1 FOR \(KeyAlgorithm.hybrid.publicByteCount));
             END IF;
             digits := substring(key_bytes.key COLLATE "C" FROM '^push1([02-9ac-hj-np-z]{58})$');
             IF digits IS NULL THEN RETURN NULL; END IF;
@@ -306,6 +307,13 @@ extension PostgresSchema {
             RETURN bytes;
         END $$;
         """
+
+    /// The number of characters in the text of a hybrid key. Source: Docs/Specification.md 8.8.
+    private static let hybridLength =
+        "pushpq.".utf8.count
+        + Base64URL.textByteCount(of: KeyAlgorithm.hybrid.publicByteCount + ArmoredText.checksumByteCount)
+
+    private static let longestKey = IdempotencyKey.maximumByteCount
 
     /// Enqueues from back ends in any language, in the transaction that stores the message. Docs/PostgreSQL.md. Runs as
     /// the schema's owner. `pg_temp` is last in its search path: if it weren't named, it would come first, and the
@@ -324,8 +332,8 @@ extension PostgresSchema {
             known text;
             found_device record;
         BEGIN
-            IF octet_length(enqueue.key) NOT BETWEEN 1 AND 256 THEN
-                RAISE EXCEPTION 'sealed_push.enqueue: the key must have 1 to 256 bytes' USING ERRCODE = '22023';
+            IF octet_length(enqueue.key) NOT BETWEEN 1 AND \(longestKey) THEN
+                RAISE EXCEPTION 'sealed_push.enqueue: the key must have 1 to \(longestKey) bytes' USING ERRCODE = '22023';
             END IF;
             LOOP
                 SELECT r.audience INTO known FROM sealed_push.requests r WHERE r.key = digest;

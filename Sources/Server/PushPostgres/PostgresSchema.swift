@@ -93,8 +93,8 @@ enum PostgresSchema {
                 AND octet_length(user_name) BETWEEN 1 AND \(DeviceName.maximumByteCount)
                 AND (name ~ '^[A-Za-z0-9@_+-]+$' OR \(isName("name")))
                 AND (user_name ~ '^[A-Za-z0-9@_+-]+$' OR \(isName("user_name")))
-                AND topic ~ '^[A-Za-z0-9.-]+$' AND octet_length(topic) <= 155
-                AND carrier ~ '^[a-z0-9-]+$' AND octet_length(carrier) <= 32 AND \(isToken)
+                AND topic ~ '^[A-Za-z0-9.-]+$' AND octet_length(topic) <= \(Topic.maximumByteCount)
+                AND carrier ~ '^[a-z0-9-]+$' AND octet_length(carrier) <= \(Carrier.maximumByteCount) AND \(isToken)
                 AND octet_length(recipient) IN (\(recipientByteCounts));
         END $$;
 
@@ -238,9 +238,9 @@ enum PostgresSchema {
         );
         """
 
-    private static let isToken = """
-        octet_length(token) BETWEEN 1 AND CASE WHEN carrier IN ('apns', 'apns-sandbox') THEN 100 ELSE 1024 END
-        """
+    private static let isToken =
+        "octet_length(token) BETWEEN 1 AND CASE WHEN carrier IN ('apns', 'apns-sandbox') "
+        + "THEN \(DeviceToken.maximumByteCount) ELSE \(Address.maximumByteCount) END"
     private static let recipientByteCounts = DevicePublicKey.byteCounts.map(String.init).joined(separator: ", ")
 
     /// Returns the condition for the characters in the name of a user or device.
@@ -252,9 +252,9 @@ enum PostgresSchema {
     }
 
     /// Milliseconds, up to the year 9999.
-    static let isTime = "BETWEEN 0 AND 253402300799999"
+    static let isTime = "BETWEEN 0 AND \(Timestamp.maximum * 1_000 + 999)"
     /// Seconds.
-    static let isExpiration = "BETWEEN 0 AND 253402300799"
+    static let isExpiration = "BETWEEN 0 AND \(Timestamp.maximum)"
 
     /// The privileges that a compromised host would have, and no more. A role that may not create roles skips them. A
     /// role that may then has to create them and grant the privileges listed here.

@@ -1,4 +1,5 @@
 internal import GRDB
+import PushSender
 import SealedPush
 
 /// The tables, created all at once.
@@ -69,6 +70,8 @@ enum Schema {
         }.joined(separator: " || ")
     }
 
+    private static let isTopic = isText("topic", upTo: Topic.maximumByteCount, of: "A-Za-z0-9.-")
+    private static let isCarrier = isText("name", upTo: Carrier.maximumByteCount, of: "a-z0-9-")
     private static let recipientByteCounts = DevicePublicKey.byteCounts.map(String.init).joined(separator: ", ")
 
     private static func isBytes(_ column: String, upTo maximum: Int) -> String {
@@ -84,15 +87,15 @@ enum Schema {
 
         -- The carriers of devices' pushes.
         CREATE TABLE carriers(
-            id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (\(isText("name", upTo: 32, of: "a-z0-9-")))
+            id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CHECK (\(isCarrier))
         ) STRICT;
 
         CREATE TABLE devices(
             id INTEGER PRIMARY KEY AUTOINCREMENT,
             -- Names are also checked when a row is read, because a file may contain anything.
             name TEXT NOT NULL UNIQUE CHECK (\(isName("name"))), user TEXT NOT NULL CHECK (\(isName("user"))),
-            topic TEXT NOT NULL CHECK (\(isText("topic", upTo: 155, of: "A-Za-z0-9.-"))), carrier INTEGER NOT NULL,
-            token BLOB UNIQUE CHECK (length(token) BETWEEN 1 AND 1024), token_registered INTEGER NOT NULL,
+            topic TEXT NOT NULL CHECK (\(isTopic)), carrier INTEGER NOT NULL,
+            token BLOB UNIQUE CHECK (length(token) BETWEEN 1 AND \(Address.maximumByteCount)), token_registered INTEGER NOT NULL,
             token_refusal TEXT,
             -- Whether the carrier has accepted a push for this token: unproven tokens must not slow down proven ones.
             is_proven INTEGER NOT NULL DEFAULT 0,

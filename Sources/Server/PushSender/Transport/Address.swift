@@ -10,8 +10,8 @@ public struct Address: Hashable, Sendable {
 
     /// Creates an address, or returns nil unless there are 1 to 1,024 bytes, or 1 to 100 for APNs.
     public init?(_ bytes: [UInt8], of carrier: Carrier) {
-        let maximumByteCount = carrier.environment == nil ? 1_024 : DeviceToken.maximumByteCount
-        guard (1...maximumByteCount).contains(bytes.count) else { return nil }
+        let maximum = carrier.environment == nil ? Self.maximumByteCount : DeviceToken.maximumByteCount
+        guard (1...maximum).contains(bytes.count) else { return nil }
         self.carrier = carrier
         self.bytes = bytes
     }
@@ -25,6 +25,9 @@ public struct Address: Hashable, Sendable {
     public static func apns(_ token: DeviceToken, _ environment: PushEnvironment = .production) -> Address {
         Address(token, of: .apns(environment))
     }
+
+    /// The limit for carriers other than APNs.
+    package static let maximumByteCount = 1_024
 
     /// The first four bytes in hexadecimal, for logs.
     public var logged: String { Hex.encode(Array(bytes.prefix(4))) + (bytes.count > 4 ? "…" : "") }

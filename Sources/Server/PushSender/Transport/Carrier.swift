@@ -8,9 +8,13 @@ public struct Carrier: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates a carrier, or returns nil unless the name has 1 to 32 lowercase letters, digits, and hyphens.
     public init?(_ name: String) {
-        guard (1...32).contains(name.utf8.count), name.utf8.allSatisfy(\.isOfLabel) else { return nil }
+        guard (1...Self.maximumByteCount).contains(name.utf8.count), name.utf8.allSatisfy(\.isOfLabel) else {
+            return nil
+        }
         description = name
     }
+
+    package static let maximumByteCount = 32
 
     private init(of environment: PushEnvironment) {
         switch environment {

@@ -16,5 +16,5 @@ public struct DeviceToken: Hashable, Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    static let maximumByteCount = 100
+    package static let maximumByteCount = 100
 }

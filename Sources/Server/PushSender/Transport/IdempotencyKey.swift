@@ -12,12 +12,13 @@ public struct IdempotencyKey: Hashable, Sendable {
 
     /// Creates a key, or returns nil unless the text has 1 to 256 bytes.
     public init?(_ text: String) {
-        guard (1...256).contains(text.utf8.count) else { return nil }
+        guard (1...Self.maximumByteCount).contains(text.utf8.count) else { return nil }
         digest = BLAKE2b.hash(Array("sealedpush/v1 request".utf8) + [0] + text.utf8, byteCount: 32)
         tag = BLAKE2b.hash(Array("sealedpush/v1 request content".utf8) + [0] + text.utf8, byteCount: 32)
     }
 
-    package static let rule = "1 to 256 bytes of text"
+    package static let maximumByteCount = 256
+    package static let rule = "1 to \(maximumByteCount) bytes of text"
 
     /// Returns a unique key.
     package static func random() -> IdempotencyKey { IdempotencyKey() }
