@@ -45,7 +45,7 @@ import Testing
 
     @Test("impossible counts can be summed, shown, and purged", arguments: [Int64.max, .min])
     func sums(value: Int64) async throws {
-        let today = fixture.time.now / Tally.millisecondsPerDay
+        let today = Day(of: fixture.time.now).number
         let message = MessageID.random()
         let outcome = "('\(message)', 0, 'enqueued', \(value), \(fixture.time.now))"
         try await database.run("SET ROLE sealed_push_deliver; INSERT INTO outcomes VALUES \(outcome), \(outcome)")

@@ -87,7 +87,7 @@ extension PostgresSchema {
     /// can pass any time, since it could write that time itself.
     private static let moment = """
         CREATE FUNCTION sealed_push.moment(given bigint) RETURNS bigint LANGUAGE sql VOLATILE
-        RETURN CASE WHEN abs(given - sealed_push.milliseconds()) <= \(Tally.millisecondsPerDay)
+        RETURN CASE WHEN abs(given - sealed_push.milliseconds()) <= \(Day.milliseconds)
             OR pg_has_role(session_user, current_user, 'USAGE') THEN given ELSE sealed_push.milliseconds() END;
         """
 
@@ -269,7 +269,7 @@ extension PostgresSchema {
                 INSERT INTO sealed_push.entries(device, priority, enqueued, send_until, expiration, apns_id, collapse_id,
                     body, sender, code, message)
                 SELECT x.device, x.priority, made,
-                    least(x.send_until, made + \(EnqueueOrder.lifetime), made + d.keeps * \(Tally.millisecondsPerDay)),
+                    least(x.send_until, made + \(EnqueueOrder.lifetime), made + d.keeps * \(Day.milliseconds)),
                     x.expiration, x.apns_id, x.collapse_id, x.body, x.sender, x.code, store.message
                 FROM unnest(store.priorities, store.senders, store.devices, store.send_until, store.expirations,
                     store.apns_ids, store.collapse_ids, store.bodies, store.codes
@@ -477,7 +477,7 @@ extension PostgresSchema {
         """
         tallied AS (
             INSERT INTO sealed_push.tallies(day, outcome, count)
-            SELECT \(time)::bigint / \(Tally.millisecondsPerDay), \(outcome), \(step) * count(*) FROM gone GROUP BY 1, 2),
+            SELECT \(time)::bigint / \(Day.milliseconds), \(outcome), \(step) * count(*) FROM gone GROUP BY 1, 2),
         noted AS (
             INSERT INTO sealed_push.outcomes(message, device, outcome, count, created)
             SELECT message, CASE WHEN EXISTS (

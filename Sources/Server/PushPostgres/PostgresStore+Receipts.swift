@@ -30,7 +30,7 @@ extension PostgresStore {
             INSERT INTO sealed_push.receipt_devices(id, last, shown, failed, day, shown_that_day, failed_that_day)
             SELECT DISTINCT id, $2, 0, 0, $3, 0, 0 FROM unnest($1::bytea[]) AS ids(id) ORDER BY id
             ON CONFLICT (id) DO NOTHING
-            """, [ids, .int(now), .int(ReceiptCount.day(of: now))])
+            """, [ids, .int(now), .int(Day(of: now).number)])
         try db.rows("SELECT 1 FROM sealed_push.receipt_devices WHERE id = ANY($1) ORDER BY id FOR UPDATE", [ids])
     }
 
@@ -43,7 +43,7 @@ extension PostgresStore {
             SELECT EXISTS (SELECT 1 FROM sealed_push.receipt_numbers WHERE id = $1 AND number = $2) AS is_known,
                 coalesce(max(shown_that_day), 0) AS shown, coalesce(max(failed_that_day), 0) AS failed
             FROM sealed_push.receipt_devices WHERE id = $1 AND day = $3
-            """, [id, number, .int(ReceiptCount.day(of: now))])
+            """, [id, number, .int(Day(of: now).number)])
         let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
         for (outcome, number) in count.tallies { try tally(outcome, number, at: now, db) }
         guard let row = count.row else { return count.outcome }
@@ -79,7 +79,7 @@ extension PostgresStore {
         guard count > 0 else { return }
         try db.rows(
             "INSERT INTO sealed_push.receipt_tallies(day, outcome, count) VALUES ($1, $2, $3)",
-            [.int(ReceiptCount.day(of: now)), .text(outcome), .int(Int64(count))])
+            [.int(Day(of: now).number), .text(outcome), .int(Int64(count))])
     }
 
     /// A sum that continued from a larger value would overflow and stop the counting.
@@ -87,14 +87,14 @@ extension PostgresStore {
 
     func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
         try await read { db, now throws(OutboxError) in
-            let first = now / Tally.millisecondsPerDay - Int64(days) + 1
+            let first = Day(firstOf: days, at: now)
             let tallies = try db.rows(
                 """
                 SELECT day, outcome, \(Self.sum) AS count FROM (SELECT * FROM sealed_push.receipt_tallies
                     UNION ALL SELECT * FROM sealed_push.tallies WHERE outcome = $2) AS tallies
                 WHERE day >= $1 GROUP BY day, outcome
-                """, [.int(first), .text(Tally.accepted)])
-            let start = PostgresValue.int(first * Tally.millisecondsPerDay)
+                """, [.int(first.number), .text(Tally.accepted)])
+            let start = PostgresValue.int(first.start)
             let devices = try db.row(
                 """
                 SELECT count(*) AS devices, count(*) FILTER (WHERE failed > 0) AS failing,

@@ -116,7 +116,7 @@ extension PostgresStore {
     private static func sumUp(
         _ table: String, from first: Int64, at now: Int64, _ db: PostgresConnection
     ) throws(OutboxError) {
-        let today = now / Tally.millisecondsPerDay
+        let today = Day(of: now).number
         try db.rows(
             """
             WITH old AS (DELETE FROM sealed_push.\(table) WHERE day < $1 RETURNING day, outcome, count)

@@ -10,6 +10,4 @@ package enum Tally {
     package static func dropped(_ reason: String) -> String { "dropped:\(reason)" }
     /// An expired push may have become a dead letter because the time was uncertain.
     package static func refused(_ reason: String) -> String { reason == expired ? expired : "refused:\(reason)" }
-
-    package static let millisecondsPerDay: Int64 = 86_400_000
 }

@@ -60,7 +60,7 @@ package struct EnqueueBatch: Sendable {
         /// Returns the time until which an entry that is enqueued now may be sent. No entry is kept longer than
         /// ``EnqueueOrder/lifetime``, or longer than its device keeps the key.
         package func sendUntil(at now: Int64) -> Int64 {
-            min(end ?? .max, now + EnqueueOrder.lifetime, keeps.map { now + $0 * Tally.millisecondsPerDay } ?? .max)
+            min(end ?? .max, now + EnqueueOrder.lifetime, keeps.map { now + $0 * Day.milliseconds } ?? .max)
         }
     }
 }

@@ -15,5 +15,5 @@ package struct DueTimes: Hashable, Sendable {
     package static func delay(until due: Int64, at now: Int64) -> Duration { .milliseconds(max(0, due) - now) }
 
     /// At least as long as any lease or back-off, in milliseconds.
-    static let longestDelay: Int64 = Tally.millisecondsPerDay
+    static let longestDelay: Int64 = Day.milliseconds
 }

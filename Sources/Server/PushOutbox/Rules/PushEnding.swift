@@ -27,5 +27,5 @@ package struct PushEnding: Hashable, Sendable {
     }
 
     /// The day under which the end is counted, since 1970.
-    package var day: Int64 { time / Tally.millisecondsPerDay }
+    package var day: Int64 { Day(of: time).number }
 }

@@ -23,9 +23,9 @@ package struct ReceiptCount: Equatable, Sendable {
         let failures = receipt.countedFailures(before: known.dayFailedCount)
         for (reason, count) in failures where count > 0 { tallies[ReceiptTally.failed(reason)] = count }
         let failedCount = failures.map(\.count).reduce(0, +)
-        let day = Self.day(of: now)
+        let day = Day(of: now).number
         // By the device's own day, if that is later: the receipt is refused only once that day is too long ago.
-        let made = receipt.created.secondsSince1970 * 1_000 / Tally.millisecondsPerDay
+        let made = Day(of: receipt.created.secondsSince1970 * 1_000).number
         self.init(
             .counted, tallies,
             ReceiptRow(
@@ -37,9 +37,6 @@ package struct ReceiptCount: Equatable, Sendable {
     private init(_ outcome: ReceiptOutcome, _ tallies: [String: Int], _ row: ReceiptRow? = nil) {
         (self.outcome, self.tallies, self.row) = (outcome, tallies, row)
     }
-
-    /// Returns the day on which a receipt that arrives at this time is counted: in UTC, by the server's clock.
-    package static func day(of now: Int64) -> Int64 { now / Tally.millisecondsPerDay }
 }
 
 extension ShownReceipt {

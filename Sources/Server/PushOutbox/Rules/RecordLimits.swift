@@ -14,15 +14,15 @@ package struct RecordLimits: Hashable, Sendable {
     package let receiptDay: Int64
 
     package init(at now: Int64) {
-        let day = now / Tally.millisecondsPerDay
+        let day = Day(of: now).number
         created = now - EnqueueOrder.lifetime
         loginsEnded = now - Self.keptLogins
         tallyDay = day - Self.keptDays
-        lastReceipt = now - Self.keptDays * Tally.millisecondsPerDay
+        lastReceipt = now - Self.keptDays * Day.milliseconds
         receiptDay = day - ReceiptBody.maximumAge / 86_400 - 1
     }
 
     /// Longer than a login would have lasted, even if the clock was a day ahead when it ended. Milliseconds.
-    private static let keptLogins = 2_000 * Outbox.loginLifetime + Tally.millisecondsPerDay
+    private static let keptLogins = 2_000 * Outbox.loginLifetime + Day.milliseconds
     private static let keptDays: Int64 = 60
 }

@@ -12,7 +12,7 @@ package struct StatusCount: Hashable, Sendable {
     /// A record that ends before this second expires soon: within 30 days.
     package var expiresSoon: Int64 { second + 30 * 86_400 }
     /// Outcomes of later days are counted.
-    package var lastUncountedDay: Int64 { (now - EnqueueOrder.lifetime) / Tally.millisecondsPerDay }
+    package var lastUncountedDay: Int64 { Day(of: now - EnqueueOrder.lifetime).number }
     /// For each age, the time before which older pushes were enqueued.
     package var ages: [(age: Duration, enqueued: Int64)] { OutboxStatus.ages.map { ($0, now - $0.milliseconds) } }
 

@@ -13,22 +13,21 @@ extension SQLiteStore {
     }
 
     func receipts(days: Int) async throws(OutboxError) -> ReceiptReport {
-        let first = clock.now() / Tally.millisecondsPerDay - Int64(days) + 1
-        let start = first * Tally.millisecondsPerDay
+        let first = Day(firstOf: days, at: clock.now())
         return try await read { db in
             let totals = try db.row(
                 """
                 SELECT COUNT(*) AS devices, COUNT(*) FILTER (WHERE failed > 0) AS failing,
                     (SELECT COUNT(*) FROM devices) AS registered
                 FROM receipt_devices WHERE last >= ?
-                """, [start])
+                """, [first.start])
             guard let totals else { throw OutboxError.damaged }
             let tallies = try db.rows(
                 "SELECT day, outcome, count FROM tallies WHERE day >= ? AND (outcome = ? OR outcome GLOB ?)",
-                [first, Tally.accepted, "\(ReceiptTally.prefix)*"])
+                [first.number, Tally.accepted, "\(ReceiptTally.prefix)*"])
             let failing = try Self.counts(
                 "SELECT reason AS name, COUNT(*) AS count FROM receipt_failures WHERE last >= ? GROUP BY reason",
-                [start], in: db)
+                [first.start], in: db)
             return try ReceiptReport(totals, tallies: tallies, failingDevices: failing)
         }
     }
@@ -50,7 +49,7 @@ enum ReceiptTable {
             SELECT EXISTS (SELECT 1 FROM receipt_numbers WHERE id = ?1 AND number = ?2) AS is_known,
                 COALESCE(MAX(shown_that_day), 0) AS shown, COALESCE(MAX(failed_that_day), 0) AS failed
             FROM receipt_devices WHERE id = ?1 AND day = ?3
-            """, [id, receipt.number.blob, ReceiptCount.day(of: now)])
+            """, [id, receipt.number.blob, Day(of: now).number])
         guard let known else { throw OutboxError.damaged }
         let count = ReceiptCount(of: receipt, knowing: try KnownReceipts(known), at: now)
         for (outcome, number) in count.tallies { try tally(outcome, number, at: now, in: db) }
@@ -81,6 +80,6 @@ enum ReceiptTable {
             """
             INSERT INTO tallies(day, outcome, count) VALUES (?, ?, ?)
             ON CONFLICT(day, outcome) DO UPDATE SET count = \(SafeNumber.sum("count", "excluded.count"))
-            """, [ReceiptCount.day(of: now), outcome, count])
+            """, [Day(of: now).number, outcome, count])
     }
 }

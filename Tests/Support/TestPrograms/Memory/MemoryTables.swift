@@ -412,7 +412,7 @@ struct MemoryTables: Sendable {
 
     mutating func count(_ receipt: ShownReceipt, at now: Int64) throws(OutboxError) -> ReceiptOutcome {
         let rows = receipts.filter { $0.id == receipt.id }
-        let newest = rows.last { $0.day == ReceiptCount.day(of: now) }
+        let newest = rows.last { $0.day == Day(of: now).number }
         let known = try KnownReceipts(
             MemoryRow([
                 "is_known": rows.contains { $0.number == receipt.number && $0.numberDay >= receiptDay },
@@ -425,8 +425,8 @@ struct MemoryTables: Sendable {
     }
 
     func report(_ days: Int, at now: Int64) throws(OutboxError) -> ReceiptReport {
-        let first = ReceiptCount.day(of: now) - Int64(days) + 1
-        let start = first * Tally.millisecondsPerDay
+        let first = Day(firstOf: days, at: now)
+        let start = first.start
         let last = Dictionary(receipts.map { ($0.id, $0.arrived) }, uniquingKeysWith: max).filter { $0.value >= start }
         let failing = Set(receipts.filter { $0.failedCount > 0 && last[$0.id] != nil }.map(\.id))
         var reasons: [String: Set<ReceiptID>] = [:]
@@ -434,7 +434,7 @@ struct MemoryTables: Sendable {
             for reason in row.reasons { reasons[reason, default: []].insert(row.id) }
         }
         let accepted = tallies.mapValues { $0.filter { $0.key == Tally.accepted } }
-        let rows = [receiptTallies, accepted].joined().filter { $0.key >= first }.flatMap { day, counts in
+        let rows = [receiptTallies, accepted].joined().filter { $0.key >= first.number }.flatMap { day, counts in
             counts.map { MemoryRow(["day": day, "outcome": $0.key, "count": $0.value]) }
         }
         return try ReceiptReport(
@@ -448,6 +448,6 @@ typealias Tallies = [Int64: [String: Int]]
 
 extension Tallies {
     mutating func add(_ outcome: String, _ count: Int, at now: Int64) {
-        if count > 0 { self[now / Tally.millisecondsPerDay, default: [:]][outcome, default: 0] += count }
+        if count > 0 { self[Day(of: now).number, default: [:]][outcome, default: 0] += count }
     }
 }
