@@ -15,6 +15,7 @@ parser.add_argument("dependencies", help="Docs/Dependencies.md")
 parser.add_argument("--version", required=True)
 parser.add_argument("--commit", required=True)
 parser.add_argument("--epoch", type=int, required=True, help="the commit's time")
+parser.add_argument("--architecture", required=True, help="Debian's name for it")
 arguments = parser.parse_args()
 text = open(arguments.dependencies, encoding="utf-8").read()
 packages, relationships = [], []
@@ -69,7 +70,7 @@ known = set()
 for line in sorted(sys.stdin):
     program, name, version = line.split()
     if name not in known:
-        add("Debian", name, version, purl=f"pkg:deb/debian/{name}@{version}?arch=amd64")
+        add("Debian", name, version, purl=f"pkg:deb/debian/{name}@{version}?arch={arguments.architecture}")
     known.add(name)
     relate(identifier("Program", program), "DYNAMIC_LINK", identifier("Debian", name))
 
