@@ -9,12 +9,7 @@ internal import PushCore
 final class SocketPlace: Sendable {
     private let lock: Int32
     private let path: String
-    private let bound = Locked<Identity?>(nil)
-
-    private struct Identity: Equatable {
-        let device: UInt64
-        let number: UInt64
-    }
+    private let bound = Locked<FileIdentity?>(nil)
 
     /// - Throws: `notBound` if another service listens there, if something else is there, or if other users can write to
     ///   the folder. They could put their own socket in its place and receive everything that callers send.
@@ -36,16 +31,10 @@ final class SocketPlace: Sendable {
     }
 
     /// Remembers the socket, once it's bound.
-    func remember() { bound.withLock { $0 = identity } }
+    func remember() { bound.withLock { $0 = FileIdentity(path) } }
 
     /// Whether the socket that was bound is still at its path, where callers find it.
-    var isThere: Bool { bound.withLock { $0 == nil || $0 == identity } }
-
-    private var identity: Identity? {
-        var facts = stat()
-        guard lstat(path, &facts) == 0 else { return nil }
-        return Identity(device: UInt64(facts.st_dev), number: UInt64(facts.st_ino))
-    }
+    var isThere: Bool { bound.withLock { $0 == nil || $0 == FileIdentity(path) } }
 
     deinit {
         // Unlocked explicitly, because a child that is about to exec another program still has the descriptor.
@@ -59,14 +48,12 @@ final class SocketPlace: Sendable {
     /// Returns false if the system refuses; the socket is then still the user's alone.
     func share() -> Bool {
         var facts = stat()
-        guard stat(Self.folder(of: path), &facts) == 0 else { return false }
+        guard stat(DurableFiles.folder(of: path), &facts) == 0 else { return false }
         return !DurableFiles.isSharedWithGroup(facts) || chmod(path, 0o660) == 0
     }
 
-    private static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
-
     private static func requireOwnFolder(of path: String) throws(ServingError) {
-        let folder = folder(of: path)
+        let folder = DurableFiles.folder(of: path)
         guard access(folder, F_OK) == 0 else { throw .notBound(words(errno)) }
         let exposure: Exposure?
         do throws(DurableFiles.Failure) { exposure = try Exposure.ofFolder(folder) } catch {

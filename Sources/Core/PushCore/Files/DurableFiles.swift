@@ -347,6 +347,9 @@ extension Collection<UInt8> where Index == Int {
 }
 
 extension DurableFiles {
+    /// Returns the folder of the file at a path, up to its last slash; `.` if the path has none.
+    package static func folder(of path: String) -> String { path.lastIndex(of: "/").map { String(path[...$0]) } ?? "." }
+
     /// Whether a folder's owner shares it with its group: new files in it belong to that group (setgid), and all others are
     /// shut out. Nobody chooses both by accident. Docs/Decisions/0048-folders-shared-with-a-group.md.
     package static func isSharedWithGroup(_ folder: stat) -> Bool { folder.st_mode & 0o2007 == 0o2000 }

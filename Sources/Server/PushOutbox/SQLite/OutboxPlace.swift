@@ -111,7 +111,7 @@ package enum OutboxPlace {
     /// Checks the file's own folder and those above it. Returns whether root shares the file's own folder with its group. Only
     /// root's: any other member could let in more.
     private static func checkFolders(of path: String) throws(OutboxError) -> Bool {
-        let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        let folder = DurableFiles.folder(of: path)
         let exposure: Exposure?
         do throws(DurableFiles.Failure) {
             exposure = try Exposure.ofFolder(folder, isSharing: true)
@@ -150,23 +150,11 @@ struct OpenFiles: Sendable {
 
     private struct File: Sendable {
         let path: String
-        let identity: Identity
+        let identity: FileIdentity
 
         /// Throws `replaced` if another file, or none, is at the path.
         func check() throws(OutboxError) {
-            guard Identity(path) == identity else { throw .replaced(path) }
-        }
-    }
-
-    private struct Identity: Hashable, Sendable {
-        let device: UInt64
-        let number: UInt64
-
-        /// Returns nil if the path leads to no file. A link is a file of its own.
-        init?(_ path: String) {
-            var facts = stat()
-            guard lstat(path, &facts) == 0 else { return nil }
-            (device, number) = (UInt64(truncatingIfNeeded: facts.st_dev), UInt64(truncatingIfNeeded: facts.st_ino))
+            guard FileIdentity(path) == identity else { throw .replaced(path) }
         }
     }
 
@@ -174,7 +162,7 @@ struct OpenFiles: Sendable {
     init(_ path: String, beside suffixes: [String] = []) throws(OutboxError) {
         var files: [File] = []
         for path in [path] + suffixes.map({ path + $0 }) {
-            guard let identity = Identity(path) else { throw .replaced(path) }
+            guard let identity = FileIdentity(path) else { throw .replaced(path) }
             files.append(File(path: path, identity: identity))
         }
         self.files = files
