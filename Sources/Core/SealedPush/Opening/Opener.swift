@@ -13,15 +13,16 @@ internal import PushCore
 /// Apps rarely create an opener themselves. The service module does for each push, and adds what an opener lacks: the
 /// ledger, a time budget, and the text that is shown if a message doesn't open. Tools and tests open directly.
 ///
-/// An envelope passes these steps, in the order of Specification 6:
-/// 1. Its first hint selects the device's keys that may open it, and its second hint the trusted senders that may have
-///    sealed it. At most 16 pairs are tried.
-/// 2. Each pair is tried until the tag is right. If it never is, the reason is `rejected`, and nothing tells which part of a
-///    forgery was good.
-/// 3. The content must be well-formed, for this app, at most 30 days old, not from the future, and not expired. Here,
-///    reasons are precise, because only a trusted sender gets this far.
-/// 4. Content in a sealed box, which anyone can send, loses whatever a stranger may not cause, such as attachments,
-///    receipts, and loud alerts.
+/// An envelope has passed step 1 of Specification 6. An opener performs these:
+///
+/// - Step 2: The first hint selects the device's keys that may open the envelope.
+/// - Step 3: The second hint selects the trusted senders that may have sealed it. A sealed box, which has no sender, needs
+///   the app's permission.
+/// - Step 4: Each pair of key and sender is tried until the tag is right, at most 16. If it never is, the reason is
+///   `rejected`, and nothing tells which part of a forgery was good.
+/// - Step 5: The content must be well-formed, for this app, at most 30 days old, not from the future, and not expired. Here,
+///   reasons are precise, because only a trusted sender gets this far. Content in a sealed box, which anyone can send, loses
+///   whatever a stranger may not cause, such as attachments, receipts, and loud alerts.
 ///
 /// No envelope stops the program. Opening takes about 120 µs for each pair tried.
 ///

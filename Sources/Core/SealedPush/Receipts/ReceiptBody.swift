@@ -66,30 +66,59 @@ package struct ReceiptBody: Hashable, Sendable {
 extension ReceiptBody {
     /// Returns unauthenticated data from a receipt's bytes, for a caller that created them itself.
     package static func createdAndNumber(of bytes: [UInt8]) -> (secondsSince1970: UInt64, number: [UInt8]) {
-        precondition(bytes.count == byteCount)
-        return (integer(bytes[33..<41]), Array(bytes[17..<33]))
+        guard let fields = Fields(bytes) else { preconditionFailure("a receipt has \(byteCount) bytes") }
+        return (fields.created, fields.number)
     }
 
     /// Returns the device that these bytes claim to be from, unauthenticated, to find its key.
     package static func claimedID(of bytes: [UInt8]) throws(ReceiptError) -> ReceiptID {
-        guard bytes.count == byteCount else { throw .wrongSize }
-        guard bytes[0] == version else { throw .unknownVersion }
-        return ReceiptID(Array(bytes[1..<17]))
+        ReceiptID(try known(bytes).id)
     }
 
-    /// Parses bytes that were MACed under this key, which is checked in constant time and before anything else is parsed.
+    /// Parses bytes that were MACed under this key, which is checked in constant time and before any field except the version.
     package init(parsing bytes: [UInt8], key: UnsafeRawBufferPointer) throws(ReceiptError) {
-        let id = try Self.claimedID(of: bytes)
+        let fields = try Self.known(bytes)
         let (body, mac) = (Array(bytes.dropLast(Self.macByteCount)), Array(bytes.suffix(Self.macByteCount)))
         guard ConstantTime.areEqual(Self.mac(of: body, key: key), mac) else { throw .rejected }
-        guard let seconds = Int64(exactly: Self.integer(body[33..<41])),
-            let created = Timestamp(secondsSince1970: seconds), body[41] == Self.opened
-        else { throw .malformed }
+        guard let created = Timestamp(parsing: fields.created), fields.outcome == Self.opened else { throw .malformed }
         self.init(
-            id: id, number: Array(body[17..<33]), created: created,
-            elapsedMilliseconds: UInt32(Self.integer(body[42..<46])),
-            counts: (0..<Self.reasonCount).map { UInt16(Self.integer(body[(46 + 2 * $0)..<(48 + 2 * $0)])) })
+            id: ReceiptID(fields.id), number: fields.number, created: created,
+            elapsedMilliseconds: UInt32(fields.elapsedMilliseconds), counts: fields.counts.map { UInt16($0) })
     }
 
-    private static func integer(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
+    private static func known(_ bytes: [UInt8]) throws(ReceiptError) -> Fields {
+        guard let fields = Fields(bytes) else { throw .wrongSize }
+        guard fields.version == version else { throw .unknownVersion }
+        return fields
+    }
+
+    /// The fields before the MAC, in their order. Nothing about them is checked.
+    private struct Fields {
+        let version: UInt8
+        let id: [UInt8]
+        let number: [UInt8]
+        let created: UInt64
+        let outcome: UInt8
+        /// Four bytes.
+        let elapsedMilliseconds: UInt64
+        /// Two bytes each.
+        let counts: [UInt64]
+
+        /// Returns nil unless these are as many bytes as a receipt has.
+        init?(_ bytes: [UInt8]) {
+            var reader = ByteReader(bytes)
+            guard bytes.count == ReceiptBody.byteCount,
+                let version = reader.next(), let id = reader.take(ReceiptID.byteCount),
+                let number = reader.take(ReceiptBody.numberByteCount), let created = reader.number(),
+                let outcome = reader.next(), let elapsed = reader.number(byteCount: 4)
+            else { return nil }
+            self.version = version
+            self.id = Array(id)
+            self.number = Array(number)
+            self.created = created
+            self.outcome = outcome
+            elapsedMilliseconds = elapsed
+            counts = (0..<ReceiptBody.reasonCount).compactMap { _ in reader.number(byteCount: 2) }
+        }
+    }
 }
