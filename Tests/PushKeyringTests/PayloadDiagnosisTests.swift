@@ -189,12 +189,12 @@ import Testing
 
         let entry = try keyring.entry(named: "old-phone")
         let erased = try #require(entry.keys.first { $0.life.state == .erased })
-        guard case .device(let recipient) = erased.key else { return }
+        let recipient = try #require(erased.key.device)
         let gone = try diagnose(seal(to: recipient), device: "old-phone")
         #expect(gone.refusal == .unknownRecipient)
         #expect(gone.cause == .ownKeyGone(erased.life) && erased.life.erased == KeptKeys.day(3))
         let revokedKey = try keyring.entry(named: "lost-phone").current
-        guard case .device(let lost) = revokedKey.key else { return }
+        let lost = try #require(revokedKey.key.device)
         let revoked = try diagnose(seal(to: lost), device: "lost-phone")
         #expect(revoked.cause == .ownKeyGone(revokedKey.life) && revokedKey.life.revoked == KeptKeys.day(1))
     }

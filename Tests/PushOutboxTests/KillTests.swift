@@ -56,16 +56,23 @@ import Testing
 
     @Test(
         "kills at each system call that writes, syncs, or locks lose and duplicate nothing",
-        .enabled(if: Machine.canTrace, "strace is missing, or may not trace processes."), .withoutKey,
-        arguments: ["pwrite64", "fdatasync", "fcntl", "write", "sendto", "recvfrom"])
-    func exact(call: String) async throws {
-        let isOfNetworks = ["sendto", "recvfrom"].contains(call)
-        guard isOfNetworks == (StoreKind.current == .postgres) else { return }
+        .enabled(if: Machine.canTrace, "strace is missing, or may not trace processes."), .withoutKey, .inFile,
+        arguments: ["pwrite64", "fdatasync", "fcntl", "write"])
+    func exactInFile(call: String) async throws { try killAtEach(call, laterCount: 6) }
+
+    @Test(
+        "kills at each system call that talks to the database server lose and duplicate nothing",
+        .enabled(if: Machine.canTrace, "strace is missing, or may not trace processes."), .withoutKey, .inPostgres,
+        arguments: ["sendto", "recvfrom"])
+    func exactInPostgres(call: String) async throws { try killAtEach(call, laterCount: 3) }
+
+    /// Kills the sender and the courier at the first six of these calls, and at `laterCount` of those at which messages were
+    /// acknowledged before.
+    private func killAtEach(_ call: String, laterCount: Int) throws {
         let strace = Program(at: "/usr/bin/strace")
         var killCount = 0
         var random = SeededGenerator()
-        // The first few, and some of those at which messages were acknowledged before.
-        for occurrence in Array(1...6) + Thoroughness.sample(isOfNetworks ? 3 : 6, of: Array(7...60), using: &random) {
+        for occurrence in Array(1...6) + Thoroughness.sample(laterCount, of: Array(7...60), using: &random) {
             let inject = [
                 "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
                 "inject=\(call):signal=KILL:when=\(occurrence)",

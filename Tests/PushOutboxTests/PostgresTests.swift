@@ -567,7 +567,10 @@ import Testing
             try await StoreKind.$current.withValue(.postgres) { try await Fixture() }
         }
         let device = try await fixture.addDevice("phone")
-        guard case .unverified(let recipient) = device.keys else { return }
+        guard case .unverified(let recipient) = device.keys else {
+            Issue.record("a device without a record isn't verified")
+            return
+        }
         for (name, count) in [("phone", 1), ("tablet", 0)] as [(DeviceName, Int)] {
             let payload = try fixture.sealer.seal(Content(body: "Hello"), toUnverified: recipient)
             let arguments = EnqueueArguments(payload, from: fixture.sealer, for: name, outboxKey: key)

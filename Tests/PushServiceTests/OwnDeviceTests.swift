@@ -220,7 +220,9 @@ import Testing
 
     @Test("No error and no description contains a secret") func secrets() throws {
         _ = try phone.device.enroll(at: start)
-        for item in phone.memory.items() {
+        let items = phone.memory.items()
+        try #require(!items.isEmpty)
+        for item in items {
             let text = item.secret.withBytes { String(decoding: $0, as: UTF8.self) }
             #expect(!"\(item)\(String(reflecting: item))".contains(text.suffix(40)))
             #expect(!String(decoding: item.attributes, as: UTF8.self).contains(text.suffix(40)))

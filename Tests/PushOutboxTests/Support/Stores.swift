@@ -122,6 +122,8 @@ extension Trait where Self == OverStores {
 extension Trait where Self == OnlyIn {
     /// For a test about the file.
     static var inFile: Self { OnlyIn(kinds: [.sqlite]) }
+    /// For a test about the connection to the database server.
+    static var inPostgres: Self { OnlyIn(kinds: [.postgres]) }
     /// For a test that writes rows with SQL.
     static var inDatabases: Self { OnlyIn(kinds: StoreKind.databases) }
     /// For a test to which a key makes no difference.
