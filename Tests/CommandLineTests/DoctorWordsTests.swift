@@ -53,6 +53,20 @@ import Testing
         #expect(old.advice == "run `sealedpush keys rotate newsroom`")
     }
 
+    @Test("A list of keys warns of an unconfirmed key from the same second as the doctor") func overdue() throws {
+        let folder = try TemporaryFolder()
+        let keyring = Keyring(folder: folder.appending("Keys"))
+        try keyring.generateSender(named: "newsroom", at: Self.day)
+        try keyring.rotate("newsroom", at: Self.day)
+        let entry = try keyring.entry(named: "newsroom")
+        let key = try #require(entry.keys.first)
+        for (age, isOverdue) in [(45 * 86_400, false), (45 * 86_400 + 1, true)] as [(Int64, Bool)] {
+            let now = key.life.created.advanced(bySeconds: age)
+            #expect(try keyring.examine(at: now).contains { $0.code == "unconfirmed" } == isOverdue)
+            #expect(entry.note(on: key, at: now)?.contains("for 45 days!") == isOverdue)
+        }
+    }
+
     private func diagnosis(
         _ cause: PayloadDiagnosis.Cause?, _ refusal: OpenError?, opensUntil life: KeyLife? = nil,
         start: StartFault? = nil

@@ -168,7 +168,7 @@ extension NamedKeys {
         let waiting = keys.first { $0.life.state == .active && $0.life.confirmed == nil }
         if !isOwn, kind == .device, newest != nil, newestConfirmed == nil {
             findings.append(.unproven(name, hasRecord: recordText != nil))
-        } else if let waiting, now.seconds(since: waiting.life.created) > RotationRules.confirmationWarning {
+        } else if let waiting, waiting.life.isOverdue(at: now) {
             findings.append(.unconfirmed(name, waiting.key.keyID, created: waiting.life.created, isOwn: isOwn))
         }
         if isOwn {

@@ -30,8 +30,7 @@ extension KeyringEntry {
     }
 
     private func waitingNote(on life: KeyLife, at now: Timestamp) -> String {
-        let days = now.seconds(since: life.created) / 86_400
-        let since = days > RotationRules.confirmationWarning / 86_400 ? " for \(days) days!" : ""
+        let since = life.isOverdue(at: now) ? " for \(now.seconds(since: life.created) / 86_400) days!" : ""
         guard kind == .device else { return "new, not in use\(since): keys rotate --confirm, once devices trust it" }
         if isOwn { return "new: waiting for its first message\(since)" }
         return recordText == nil ? "unverified: no signed record" : "not sealed to yet: keys challenge"

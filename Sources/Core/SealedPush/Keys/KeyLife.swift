@@ -62,6 +62,11 @@ public struct KeyLife: Hashable, Sendable {
         return retired?.advanced(bySeconds: (Int64(days) + 1) * 86_400)
     }
 
+    /// Whether the key has been unconfirmed for so long that a person should check.
+    package func isOverdue(at now: Timestamp) -> Bool {
+        state == .active && confirmed == nil && now.seconds(since: created) > RotationRules.confirmationWarning
+    }
+
     /// Records the first message under the key; later calls have no effect.
     public mutating func confirm(at now: Timestamp) { if confirmed == nil { confirmed = now } }
 

@@ -80,8 +80,7 @@ package struct KeyRotation<Key: Hashable & Sendable>: Hashable, Sendable {
 
     /// Whether a key has waited so long that a person should check: the other end probably never received it.
     package func isOverdue(at now: Timestamp) -> Bool {
-        guard let unconfirmed else { return false }
-        return now.seconds(since: unconfirmed.life.created) > RotationRules.confirmationWarning
+        unconfirmed?.life.isOverdue(at: now) ?? false
     }
 }
 
