@@ -329,6 +329,7 @@ import Testing
         expect(try run("inspect", "/dev/zero"), 65, "larger than")
         expect(try run("keys", "generate", "sender", "x", "--keyring", ""), 64, "empty")
         expect(try run("inspect", "-", input: "{}"), 65, "malformed")
+        expect(try run("inspect", "-", input: "[]"), 65, "not one JSON object")
     }
 
     @Test("if standard output can't be written, no command reports success") func fullOutput() throws {

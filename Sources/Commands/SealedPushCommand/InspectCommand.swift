@@ -17,7 +17,7 @@ struct InspectCommand: ParsableCommand {
     @Flag(help: "Print one JSON object.") var json = false
 
     func run() throws {
-        let bytes = try InputFile.read(file, limit: Input.maximumPayloadFileByteCount)
+        let bytes = try InputFile.read(file, limit: PayloadInput.maximumByteCount)
         let (envelope, payload) = try Input.envelope(bytes, from: file)
         let matched = try keyring.map { folder in
             try KeyringOptions.mustBeThere(folder)

@@ -38,7 +38,7 @@ struct OpenCommand: ParsableCommand {
         let opener = Opener(
             topic: topic, keys: InMemoryKeyStore(deviceKeys, senderSet: list.senderSet(for: topic)), trusting: trusted,
             allowsAnonymous: allowAnonymous)
-        let bytes = try InputFile.read(file, limit: Input.maximumPayloadFileByteCount)
+        let bytes = try InputFile.read(file, limit: PayloadInput.maximumByteCount)
         let envelope = try Input.envelope(bytes, from: file).envelope
         let opened: OpenedContent
         do throws(OpenError) { opened = try opener.open(envelope, at: .now()) } catch {

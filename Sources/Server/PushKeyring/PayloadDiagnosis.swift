@@ -174,9 +174,9 @@ private struct PayloadWalk {
     func diagnose(_ payload: [UInt8]) -> PayloadDiagnosis {
         let (envelope, members): (Envelope, [String: JSONValue]?)
         do throws(PayloadDiagnosis.FieldError) {
-            let field: String
-            (field, members) = try Self.field(in: payload)
-            do throws(EnvelopeError) { envelope = try Envelope(parsing: field) } catch {
+            let input = try PayloadInput(parsing: payload)
+            members = input.members
+            do throws(EnvelopeError) { envelope = try Envelope(parsing: input.field) } catch {
                 return diagnosis(OpenError(error), .envelope(error), members)
             }
         } catch { return diagnosis(.malformed, .field(error)) }
@@ -282,27 +282,5 @@ extension PayloadWalk {
         contents.keys(matching: envelope, preferring: device).recipient.map {
             contents.senders(matching: envelope, sealingTo: $0)
         } ?? []
-    }
-}
-
-extension PayloadWalk {
-    /// - Parameter bytes: The input from a person: a payload's JSON, or the field's text, possibly with white space around it.
-    private static func field(
-        in bytes: [UInt8]
-    ) throws(PayloadDiagnosis.FieldError) -> (text: String, payload: [String: JSONValue]?) {
-        let limit = 65_536
-        guard bytes.count <= limit else { throw .tooLong(maximumByteCount: limit) }
-        if let text = String(strictUTF8: bytes.trimmingSpace),
-            !["{", "[", "\"", "\u{feff}"].contains(text.unicodeScalars.first)
-        {
-            return (text, nil)
-        }
-        // Parses every value, not only this field, because the system that delivers a push rejects it as a whole.
-        let members: [String: JSONValue]
-        do throws(JSONFault) {
-            members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary
-        } catch { throw .notJSON(error) }
-        guard case .string(let text)? = members[Envelope.fieldName] else { throw .noField(Envelope.fieldName) }
-        return (text, members)
     }
 }

@@ -52,7 +52,7 @@ struct DoctorCommand: ParsableCommand {
         let keys = try keyring.keys("doctor")
         guard let file, let device, let topic else { return try examine(keys) }
         let diagnosis = try keys.diagnose(
-            InputFile.read(file, limit: Input.maximumPayloadFileByteCount), for: device, topic: topic,
+            InputFile.read(file, limit: PayloadInput.maximumByteCount), for: device, topic: topic,
             trusting: keyring.trusted(trust, in: keys), allowsAnonymous: allowAnonymous)
         let words = DiagnosisWords(diagnosis: diagnosis, folder: URL(filePath: keyring.keyring).relativePath)
         if json { try Output.json(diagnosis.json(words)) } else { try show(diagnosis, words) }

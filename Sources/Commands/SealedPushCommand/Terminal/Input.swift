@@ -1,5 +1,6 @@
 internal import CommandSupport
 internal import PushCore
+internal import PushKeyring
 internal import SealedPush
 
 /// Payload files named on the command line.
@@ -8,22 +9,20 @@ enum Input {
     static func envelope(
         _ bytes: [UInt8], from file: String
     ) throws -> (envelope: Envelope, payload: (members: [String: JSONValue], byteCount: Int)?) {
-        let trimmed = bytes.trimmingSpace
-        var text = String(decoding: trimmed, as: UTF8.self)
-        var members: [String: JSONValue]?
-        if trimmed.first == UInt8(ascii: "{") || bytes.hasByteOrderMark {
-            do throws(JSONFault) {
-                members = try JSONReader.members(bytes, maximumDepth: JSONReader.maximumPayloadDepth).dictionary
-            } catch { throw CommandFailure.input("malformed: \(file) is not one JSON object: \(error)") }
-            guard let field = members?[Envelope.fieldName]?.string
-            else { throw CommandFailure.input("malformed: \(file) has no text under \"\(Envelope.fieldName)\"") }
-            text = field
+        let input: PayloadInput
+        do throws(PayloadDiagnosis.FieldError) { input = try PayloadInput(parsing: bytes) } catch {
+            throw CommandFailure.input("malformed: \(file) \(words(error))")
         }
-        do throws(EnvelopeError) { return (try Envelope(parsing: text), members.map { ($0, trimmed.count) }) } catch {
-            throw CommandFailure.input("\(OpenError(error)): \(error)")
-        }
+        do throws(EnvelopeError) {
+            return (try Envelope(parsing: input.field), input.members.map { ($0, bytes.trimmingSpace.count) })
+        } catch { throw CommandFailure.input("\(OpenError(error)): \(error)") }
     }
 
-    /// The maximum size of a payload file.
-    static let maximumPayloadFileByteCount = 65_536
+    private static func words(_ error: PayloadDiagnosis.FieldError) -> String {
+        switch error {
+        case .tooLong(let limit): "is larger than \(limit) bytes"
+        case .notJSON(let fault): "is not one JSON object: \(fault)"
+        case .noField(let name): "has no text under \"\(name)\""
+        }
+    }
 }
