@@ -44,7 +44,7 @@ struct SealCommand: ParsableCommand {
 
     @Option(help: .value("name", "The device for sealed_push.enqueue; needs --json.")) var device: DeviceName?
 
-    @Option var priority = PriorityName.immediate
+    @Option var priority = PushPriority.immediate
 
     @Option(help: .value("file", "The outbox's key, if it has one; needs --device.")) var outboxKey: String?
 
@@ -96,7 +96,7 @@ struct SealCommand: ParsableCommand {
         if json {
             let arguments = try device.map { device in
                 EnqueueArguments(
-                    payload, from: sealer, for: device, priority: priority.priority,
+                    payload, from: sealer, for: device, priority: priority,
                     outboxKey: try outboxKey.map(OutboxOptions.key))
             }
             return try Output.json(payload.facts(priority.priority, arguments))

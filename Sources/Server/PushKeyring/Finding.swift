@@ -89,6 +89,15 @@ public enum Finding: Hashable, Sendable {
         case warning
         /// Good to know.
         case note
+
+        /// The name in JSON and in lists.
+        package var name: String {
+            switch self {
+            case .problem: "problem"
+            case .warning: "warning"
+            case .note: "note"
+            }
+        }
     }
 }
 

@@ -67,7 +67,7 @@ struct DoctorCommand: ParsableCommand {
             try Output.line("No problems found.")
         } else {
             for finding in findings {
-                try Output.line("\(finding.severity): \(finding.sentence) (\(finding.code))")
+                try Output.line("\(finding.severity.name): \(finding.sentence) (\(finding.code))")
                 try Output.line("    \(finding.advice)")
             }
         }

@@ -69,7 +69,7 @@ extension Finding {
 
     var json: JSONValue {
         [
-            "code": .string(code), "severity": .string("\(severity)"), "subject": .string(subject),
+            "code": .string(code), "severity": .string(severity.name), "subject": .string(subject),
             "sentence": .string(sentence), "advice": .string(advice),
         ]
     }

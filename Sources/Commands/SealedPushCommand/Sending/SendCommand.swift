@@ -25,7 +25,7 @@ struct SendCommand: AsyncParsableCommand {
 
     @Option(help: .value("text", "An idempotency key of 1 to 256 bytes.")) var id: IdempotencyKey?
 
-    @Option var priority = PriorityName.immediate
+    @Option var priority = PushPriority.immediate
 
     @Flag(help: "Seal and enqueue only; `sealedpush work` delivers.") var queueOnly = false
 
@@ -105,7 +105,7 @@ struct SendCommand: AsyncParsableCommand {
         let done = Locked(0)
         do throws(OutboxError) {
             let report = try await outbox.enqueue(
-                OutgoingMessage(content, priority: priority.priority, key: id), to: recipients.audience, from: sealer,
+                OutgoingMessage(content, priority: priority, key: id), to: recipients.audience, from: sealer,
                 includingUnverified: recipients.unverified
             ) { report in
                 done.withLock { $0 = report.enqueuedCount + report.alreadyEnqueuedCount }
@@ -155,12 +155,4 @@ extension EnqueueReport {
             try Output.line("Not hybrid: \(notHybrid.map(\.description).joined(separator: ", ")).")
         }
     }
-}
-
-/// `apns-priority`, by name.
-enum PriorityName: String, ExpressibleByArgument, CaseIterable {
-    case immediate
-    case considerate
-
-    var priority: PushPriority { self == .immediate ? .immediate : .considerate }
 }

@@ -101,8 +101,8 @@ extension OrderReader {
     }
 
     package mutating func delivery() throws(OrderError) -> (PushPriority, Timestamp?) {
-        let priority = try optional("priority", "immediate or considerate") { value in
-            value.string.flatMap { text in PushPriority.allCases.first { text.hasBytes(of: "\($0)") } }
+        let priority = try optional("priority", "immediate or considerate") {
+            $0.string.flatMap(PushPriority.init(name:))
         }
         let expiration = try optional("expiration", Content.momentRule) {
             $0.integer.flatMap(Timestamp.init(secondsSince1970:))
