@@ -121,8 +121,8 @@ private final class RunningDevice: Sendable {
     private let confirms: Bool
     /// The server with which its app enrolls, and the app; nil if it doesn't enroll.
     private let enrollment: (server: PushServerClient, app: OwnDevice)?
-    /// The local APNs' environment, which is available once the phone is online.
-    private let environment: @Sendable () -> PushEnvironment
+    /// The local APNs' folder.
+    private let apns: URL
 
     /// - Parameter number: the phone's number if this process runs many; otherwise nil.
     init(_ command: RunCommand, number: Int? = nil) throws {
@@ -138,12 +138,7 @@ private final class RunningDevice: Sendable {
         name = options.device.description
         owned = try OwnedDevice(options, container: container, makesKeys: command.server != nil)
         confirms = number == nil
-        let address = URL(filePath: command.apns).appending(path: "address.json")
-        environment = {
-            struct Address: Decodable { let environment: PushEnvironment }
-            let read = (try? Data(contentsOf: address)).flatMap { try? JSONDecoder().decode(Address.self, from: $0) }
-            return read?.environment ?? .production
-        }
+        apns = URL(filePath: command.apns)
         if let server = command.server.flatMap(RunCommand.url), let login = command.login {
             let client = PushServerClient(url: server) { "Bearer \(login)" }
             var standard = command.extensionOptions.standard(owned, topic: options.topic)
@@ -166,11 +161,24 @@ private final class RunningDevice: Sendable {
     /// Acts as the app: sends the server the token and the keys' record, and proves the keys.
     func enroll(_ token: String, _ screen: RunScreen) {
         guard let (server, app) = enrollment, let token = Hex.decode(token) else { return }
-        Task { [name, environment] in
-            let done = await server.register(app, token: token, environment: environment(), at: .now())
+        Task { [self] in
+            let environment: PushEnvironment
+            do throws(LocalAPNsError) { environment = try await environmentOfAPNs() } catch {
+                return report("the app can't enroll: \(error)")
+            }
+            let done = await server.register(app, token: token, environment: environment, at: .now())
             for problem in done.problems { report("the app can't enroll: \(problem)") }
             if let device = done.device, done.isRegistered { screen.enrolled(name, as: device) }
         }
+    }
+
+    /// Waits up to a second, because the local APNs saves its address after it begins to listen for devices.
+    private func environmentOfAPNs() async throws(LocalAPNsError) -> PushEnvironment {
+        for _ in 0..<50 {
+            if let address = try? LocalAPNsAddress(inFolder: apns) { return address.environment }
+            try? await Task.sleep(for: .milliseconds(20))
+        }
+        return try LocalAPNsAddress(inFolder: apns).environment
     }
 
     /// Runs a notification through the extension, acts as the app if a new key was used, and then acknowledges it. A phone
