@@ -53,7 +53,7 @@ struct DeliverCommand: ParsableCommand {
         let pushes = try files.map { (file: $0, push: try read($0)) }
         try picture.check()
         let throwaway = deviceOptions.state == nil
-        let container = deviceOptions.container
+        let container = deviceOptions.container()
         defer { if throwaway { try? FileManager.default.removeItem(at: container) } }
         let device = try OwnedDevice(deviceOptions, container: container)
         let delivery = extensionOptions.delivery(

@@ -27,8 +27,10 @@ struct DeviceOptions: ParsableArguments {
         }
     }
 
-    /// The phone's folder. Without --state, a new temporary folder on each access.
-    var container: URL { state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString) }
+    /// Returns the phone's folder. Without --state, returns a new temporary folder on each call.
+    func container() -> URL {
+        state.map { URL(filePath: $0) } ?? .temporaryDirectory.appending(path: UUID().uuidString)
+    }
 
     /// Returns the keyring, ready to be unlocked. It doesn't need to exist.
     func openKeyring() throws(CommandFailure) -> Keyring {

@@ -126,7 +126,7 @@ private final class RunningDevice: Sendable {
 
     /// - Parameter number: the phone's number if this process runs many; otherwise nil.
     init(_ command: RunCommand, number: Int? = nil) throws {
-        var (options, container) = (command.device, command.device.container)
+        var (options, container) = (command.device, command.device.container())
         if let number {
             guard let name = KeyName(parsing: "\(options.device)-\(number)") else {
                 throw CommandFailure.usage("--device is too long for \(number) phones")

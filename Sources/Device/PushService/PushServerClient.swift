@@ -114,9 +114,9 @@ extension PushServerClient {
             // Despite any error, hand over the record and the newest token.
             let kept = update.maintenance?.record
             let record = if let kept { kept } else { try Self.record(of: device, at: now) }
-            let registration = RegistrationBody(
+            let registering = Registering(
                 device: device, exchange: exchange, token: Hex.encode(token), environment: environment, now: now)
-            try await registration.run(record, &update)
+            try await registering.run(record, &update)
         } catch { update.note(.registration, error) }
         return update
     }
@@ -208,8 +208,8 @@ extension PushServerClient {
     }
 }
 
-/// The registration of one device, which hands over its record and token and proves its keys.
-private struct RegistrationBody {
+/// Registers one device: hands over its record and token, and proves its keys.
+private struct Registering {
     let device: OwnDevice
     let exchange: PushServerExchange
     let token: String
