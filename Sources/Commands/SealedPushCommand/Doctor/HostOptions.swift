@@ -19,46 +19,44 @@ struct HostOptions: ParsableArguments {
 
     var isGiven: Bool { host || ready != nil }
 
-    /// Performs the checks, and prints the result of each: ok, failed, or skipped (a failure with status 0).
+    /// Performs the checks, and prints the result of each.
     func check(topic: Topic?, json: Bool) async throws {
         var results: [JSONValue] = []
+        var hasFailed = false
         for (name, check) in checks(topic) {
-            var (outcome, words) = ("ok", "")
-            do { words = try await check() } catch {
-                (outcome, words) = (
-                    (error as? CommandFailure)?.status == 0 ? "skipped" : "failed", CommandFailure.words(of: error)
-                )
-            }
+            let result: CheckResult
+            do { result = try await check() } catch { result = .failed(CommandFailure.words(of: error)) }
+            if case .failed = result { hasFailed = true }
+            let (outcome, mark, words) = result.parts
             results.append(["name": .string(name), "outcome": .string(outcome), "words": .string(words)])
-            let mark = ["ok": "ok  ", "failed": "FAIL"][outcome] ?? "-   "
             if !json { try Output.line("\(mark)  \(name): \(TerminalText.printable(words))") }
         }
         if json { try Output.json(.array(results)) }
-        if results.contains(where: { $0["outcome"]?.string == "failed" }) { throw ExitCode(1) }
+        if hasFailed { throw ExitCode(1) }
     }
 
-    private func checks(_ topic: Topic?) -> [(String, () async throws -> String)] {
+    private func checks(_ topic: Topic?) -> [(String, () async throws -> CheckResult)] {
         (ready.map { place in [("ready", { try await Self.readiness(at: place) })] } ?? [])
             + (host
                 ? [
-                    ("version", { "sealedpush \(Version.text), libsodium \(Sodium.version)" }),
+                    ("version", { CheckResult.ok("sealedpush \(Version.text), libsodium \(Sodium.version)") }),
                     ("clock", Self.clock), ("trust-roots", Self.trustRoots), ("outbox", deviceCount),
                     ("apns", { try await apns(topic) }),
                 ] : [])
     }
 
-    private func deviceCount() async throws -> String {
+    private func deviceCount() async throws -> CheckResult {
         let opened = try await outbox.opened(toShow: true)
         let unusable = try await opened.readableUnusableDevices() ?? []
         guard unusable.isEmpty else {
             let more = unusable.count > 10 ? ["and \(unusable.count - 10) more; see `sealedpush device list`"] : []
             throw CommandFailure.input((unusable.prefix(10).map(\.warning) + more).joined(separator: "; "))
         }
-        return "\(outbox.shown) can be read; devices: \(try await opened.status().deviceCount.grouped)"
+        return .ok("\(outbox.shown) can be read; devices: \(try await opened.status().deviceCount.grouped)")
     }
 
     /// APNs refuses a provider token whose time is off by an hour. systemd reports the kernel's state for every NTP client.
-    private static func clock() throws -> String {
+    private static func clock() throws -> CheckResult {
         let (tool, output) = (Process(), Pipe())
         // This folder may be one that this user can't read.
         (tool.executableURL, tool.currentDirectoryURL) = (URL(filePath: "/usr/bin/timedatectl"), URL(filePath: "/"))
@@ -66,16 +64,16 @@ struct HostOptions: ParsableArguments {
         tool.standardError = FileHandle.nullDevice
         let answer = (try? tool.run()).flatMap { try? output.fileHandleForReading.readToEnd() }
         switch answer.map({ String(decoding: $0, as: UTF8.self) }) {
-        case "yes\n": return "synchronized"
+        case "yes\n": return .ok("synchronized")
         case "no\n": throw CommandFailure.file("not synchronized; enable an NTP client, such as systemd-timesyncd")
-        default: throw CommandFailure(status: 0, message: "systemd doesn't report whether it is synchronized")
+        default: return .skipped("systemd doesn't report whether it is synchronized")
         }
     }
 
     /// The authority of APNs' certificates. Source: Apple, "Apple Push Notification service server certificate update" (2025).
     private static let appleRoot = "e793c9b02fd8aa13e21c31228accb08119643b749c898964b1746d46c3d4cbd2"
 
-    private static func trustRoots() throws -> String {
+    private static func trustRoots() throws -> CheckResult {
         let files = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
         guard let file = files.first(where: FileManager.default.fileExists) else {
             throw CommandFailure.file("no certificate authorities found; install the package ca-certificates")
@@ -88,10 +86,10 @@ struct HostOptions: ParsableArguments {
         guard isThere else {
             throw CommandFailure.file("\(file) lacks the authority of APNs, USERTrust RSA; update ca-certificates")
         }
-        return "\(file) contains the authority of APNs"
+        return .ok("\(file) contains the authority of APNs")
     }
 
-    private static func readiness(at place: ServerPlace) async throws -> String {
+    private static func readiness(at place: ServerPlace) async throws -> CheckResult {
         let name = place.description(nil)
         guard let status = try? await place.readiness() else {
             throw CommandFailure.file("no service answers at \(name)")
@@ -99,13 +97,13 @@ struct HostOptions: ParsableArguments {
         guard status == 200 else {
             throw CommandFailure.file("\(name) answers \(status) to /readyz; see the service's log")
         }
-        return "the service at \(name) is ready"
+        return .ok("the service at \(name) is ready")
     }
 
     /// Sends a push to a token that no device has. If APNs refuses only the token, everything else works.
-    private func apns(_ topic: Topic?) async throws -> String {
+    private func apns(_ topic: Topic?) async throws -> CheckResult {
         guard provider.isGiven, let topic, let nobody = DeviceToken(parsing: String(repeating: "0", count: 64)) else {
-            throw CommandFailure(status: 0, message: "specify --topic and --provider-key to check the connection")
+            return .skipped("specify --topic and --provider-key to check the connection")
         }
         let account = try provider.account()
         let transport = try account.transport(metrics: nil, logger: .toStandardError(isVerbose: false))
@@ -126,6 +124,23 @@ struct HostOptions: ParsableArguments {
             let words = answer.outcome.reason?.name ?? "200"
             throw CommandFailure.file("APNs answers \(words); see Docs/Operations.md, chapter 9")
         }
-        return "\(account.configuration.endpoint) accepts the key and the topic"
+        return .ok("\(account.configuration.endpoint) accepts the key and the topic")
+    }
+}
+
+/// The result of a check of this machine, in words.
+private enum CheckResult {
+    case ok(String)
+    /// The check isn't possible here, or wasn't requested.
+    case skipped(String)
+    case failed(String)
+
+    /// The outcome in JSON, its mark in a list, and the words.
+    var parts: (outcome: String, mark: String, words: String) {
+        switch self {
+        case .ok(let words): ("ok", "ok  ", words)
+        case .skipped(let words): ("skipped", "-   ", words)
+        case .failed(let words): ("failed", "FAIL", words)
+        }
     }
 }
