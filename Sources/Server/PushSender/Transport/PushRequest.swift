@@ -2,7 +2,8 @@ public import SealedPush
 
 /// A sealed push to one device, as a transport sends it. It stays the same on each retry.
 ///
-/// It can't be created from anything unsealed. Printing it shows only public names. Source: Specification 2.6 and 2.11.
+/// Outside of this package, it can only be created from a sealed payload. Printing it shows only public names. Source:
+/// Specification 2.6 and 2.11.
 public struct PushRequest: Hashable, Sendable {
     /// The destination.
     public let address: Address
