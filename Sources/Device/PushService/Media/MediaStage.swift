@@ -51,6 +51,11 @@ struct MediaPart: ServiceStage {
     }
 }
 
+extension ServiceStage {
+    /// The position of the file that this part fetches, or nil if it isn't one of a ``MediaStage``'s parts.
+    var filePosition: Int? { (self as? MediaPart)?.position }
+}
+
 /// A file being written: its type is checked from its first bytes, and it's moved into place only when it's complete.
 final class MediaFile: Sendable {
     private let file: URL

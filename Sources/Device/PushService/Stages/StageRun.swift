@@ -19,12 +19,13 @@ struct StageRun: Sendable {
         }
         await withTaskGroup(of: Void.self) { group in
             let parts = stages(.slow).flatMap(parts)
-            for part in parts where !(part is MediaPart) {
+            for part in parts where part.filePosition == nil {
                 group.addTask { await attempt(part, within: context.timeLeft) }
             }
-            for case let part as MediaPart in parts {
+            for part in parts {
+                guard let position = part.filePosition else { continue }
                 // Wait before starting any of it, so that waiting work costs only one task per notification.
-                do { try await context.budget.files.enterUnlessCanceled(at: part.position) } catch {
+                do { try await context.budget.files.enterUnlessCanceled(at: position) } catch {
                     opening.logFailure(of: part, StageLateness())
                     continue
                 }
