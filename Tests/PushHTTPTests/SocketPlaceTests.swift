@@ -45,14 +45,15 @@ import Testing
         let folder = try TemporaryFolder()
         let path = folder.appending("s").path
         let outbox = try Outbox(at: folder.appending("outbox.db").path)
-        let (metrics, logger) = (PrometheusMetrics(), Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let readiness = Readiness()
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = try PushServer(
             at: .socket(path), outbox: outbox,
             state: ServerState(keys: RunningServer.keys(of: SenderPrivateKey()), senderSet: nil, tokens: nil),
-            metrics: metrics, limits: .unhurried, logger: logger)
+            readiness: readiness, limits: .unhurried, logger: logger)
         let watching = try MetricsServer(
-            host: "127.0.0.1", port: 0, metrics: metrics, outbox: outbox, deliveries: { nil }, limits: .unhurried,
-            logger: logger)
+            host: "127.0.0.1", port: 0, metrics: PrometheusMetrics(), readiness: readiness, outbox: outbox,
+            deliveries: { nil }, limits: .unhurried, logger: logger)
         try await RunningServer.serving(stop: server.stop) { listening in
             try await server.run { _, _ in listening(()) }
         } during: { (_: Void) in

@@ -13,13 +13,13 @@ package final class MetricsServer: Sendable {
     /// Counts the outbox at most once a second: counting a large one is slow, and callers need no token. `deliveries`
     /// returns the report of this process's courier, or `nil` if there is none yet.
     package init(
-        host: String, port: Int, metrics: PrometheusMetrics, outbox: Outbox,
+        host: String, port: Int, metrics: PrometheusMetrics, readiness: Readiness = Readiness(), outbox: Outbox,
         deliveries: @escaping @Sendable () async -> CourierReport?, limits: ServerLimits = ServerLimits(),
         logger: Logger
     ) throws(ServingError) {
         let place = ServerPlace.address(host, port: port)
         let router = Router(reportingTo: metrics)
-        let group = router.addReadiness(of: outbox, metrics, limits, at: place)
+        let group = router.addReadiness(of: outbox, readiness, limits, at: place)
         let status = Cache<Bool, OutboxStatus>(clock: limits.clock) { _ in try await outbox.status() }
         group.get("/metrics") { _, _ in
             let samples = try await status.value(true).samples + (await deliveries()?.samples ?? [])

@@ -7,10 +7,6 @@ internal import PushCore
 package final class PrometheusMetrics: MetricsFactory, Sendable {
     /// The cells by name and labels.
     private let cells = Locked<[String: Cell]>([:])
-    /// Why the program isn't ready even though its outbox is. Stored here because every listener with metrics reports it.
-    let obstacle = Locked<Problem?>(nil)
-    /// Looks for other reasons.
-    let watch = Locked<@Sendable () -> Problem?>({ nil })
 
     package init() {}
 

@@ -14,6 +14,7 @@ package final class PushServer: Sendable {
     private let state: Locked<ServerState>
     private let certificate: Locked<ListenerCertificate?>
     private let metrics: PrometheusMetrics
+    private let readiness: Readiness
     private let service: RunningService
 
     /// The things that can't be reread because of a hung file system.
@@ -32,13 +33,13 @@ package final class PushServer: Sendable {
     /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's path can't be claimed.
     package init(
         at place: ServerPlace, phones: ServerPlace? = nil, certificate: ListenerCertificate? = nil, outbox: Outbox,
-        state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(), limits: ServerLimits = ServerLimits(),
-        unread: @escaping @Sendable () -> Unread? = { nil }, logger: Logger
+        state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(), readiness: Readiness = Readiness(),
+        limits: ServerLimits = ServerLimits(), unread: @escaping @Sendable () -> Unread? = { nil }, logger: Logger
     ) throws(ServingError) {
         guard certificate != nil || [place, phones ?? place].allSatisfy(\.isLocal) else { throw .needsTLS }
         if case .address = place, state.tokens == nil { throw .needsTokens }
         let (shared, certificates) = (Locked(state), Locked(certificate))
-        (self.state, self.certificate, self.metrics) = (shared, certificates, metrics)
+        (self.state, self.certificate, self.metrics, self.readiness) = (shared, certificates, metrics, readiness)
         let current: @Sendable () -> ServerState = { shared.withLock { $0 } }
         batches = TaskSemaphore(limits.batchCount)
         phoneGate = PhoneGate(outbox, limits, state: current)
@@ -46,7 +47,7 @@ package final class PushServer: Sendable {
         let tls = certificate?.configuration { certificates.withLock { $0 } }
         var doors = [
             Door(
-                callers: .backEnd, place: place, router: routes.forBackEnd(batches: batches, at: place),
+                callers: .backEnd, place: place, router: routes.forBackEnd(batches, readiness, at: place),
                 tls: place.isSocket ? nil : tls, firstHeadTime: limits.idleTime,
                 // A sixteenth more for the framing of chunks and TLS.
                 maximumByteCount: ServerLimits.batchByteCount / 16 * 17)
@@ -58,11 +59,9 @@ package final class PushServer: Sendable {
                     firstHeadTime: limits.firstHeadTime, maximumByteCount: 2 * ServerLimits.bodyByteCount))
         }
         service = try RunningService(doors, limits, logger)
-        metrics.watch.withLock { [service] watch in
-            watch = { [weak service] in
-                if service?.hasItsSockets == false { return Problem.noSocket }
-                return unread().map { $0 == .keys ? Problem.doubtfulSender : Problem.filesUnread }
-            }
+        readiness.watch { [weak service = self.service] in
+            if service?.hasItsSockets == false { return Problem.noSocket }
+            return unread().map { $0 == .keys ? Problem.doubtfulSender : Problem.filesUnread }
         }
         recordExpiry()
     }
@@ -84,7 +83,7 @@ package final class PushServer: Sendable {
     /// Replaces the sender's keys, starting with the next message, even within a batch.
     package func use(keys: SenderKeys) {
         state.withLock { $0.keys = keys }
-        metrics.obstacle.withLock { $0 = nil }
+        readiness.set(nil)
     }
 
     /// Replaces the back end's tokens, starting with the next request.
@@ -106,14 +105,14 @@ package final class PushServer: Sendable {
     /// Logins and challenges end with the keys: an attacker who has stolen the key can create both.
     package func withdrawSender() {
         state.withLock { $0.keys = nil }
-        metrics.obstacle.withLock { $0 = Problem.noSender }
+        readiness.set(.noSender)
     }
 
     /// Whether there is a key to seal with.
     package var isSealing: Bool { state.withLock { $0.keys != nil } }
 
     /// Continues as before, but reports that it isn't ready: the sender's keys could not be read and may have been revoked.
-    package func doubtSender() { metrics.obstacle.withLock { $0 = $0 ?? Problem.doubtfulSender } }
+    package func doubtSender() { readiness.add(.doubtfulSender) }
 
     /// Serves until ``stop()``; requests in progress are answered first. `onRunning` is called once the server listens,
     /// with the back end's port and the phones' port, if any. Throws `notBound`.
@@ -135,9 +134,11 @@ struct ServerRoutes: Sendable {
     let gate: PhoneGate
     let state: @Sendable () -> ServerState
 
-    func forBackEnd(batches: TaskSemaphore, at place: ServerPlace) -> Router<ServerContext> {
+    func forBackEnd(
+        _ batches: TaskSemaphore, _ readiness: Readiness, at place: ServerPlace
+    ) -> Router<ServerContext> {
         let router = Router(reportingTo: metrics, behind: place.isSocket ? SocketGate(state: state) : nil)
-        router.addReadiness(of: outbox, metrics, limits, at: place)
+        router.addReadiness(of: outbox, readiness, limits, at: place)
         let group = router.group("/v1").add(middleware: BackEndGate(state: state))
         let messages = MessageRoutes(outbox: outbox, batches: batches, patience: limits.batchPatience, state: state)
         let lists = ListRoutes(outbox: outbox, clock: limits.clock)

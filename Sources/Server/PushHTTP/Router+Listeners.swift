@@ -35,12 +35,12 @@ extension Router<ServerContext> {
     /// Adds `/readyz`, which says whether the outbox is writable and the sender usable. It needs no token, so it writes at
     /// most once a second. Returns the group for other paths that need no token.
     @discardableResult func addReadiness(
-        of outbox: Outbox, _ metrics: PrometheusMetrics, _ limits: ServerLimits, at place: ServerPlace
+        of outbox: Outbox, _ readiness: Readiness, _ limits: ServerLimits, at place: ServerPlace
     ) -> RouterGroup<ServerContext> {
         let isWritable = Cache<Bool, Void>(clock: limits.clock) { _ in try await outbox.requireWritable() }
         let group = group().add(middleware: HostGate(place: place))
         group.get("/readyz") { _, _ in
-            if let obstacle = metrics.obstacle.withLock({ $0 }) ?? metrics.watch.withLock({ $0 })() { throw obstacle }
+            if let obstacle = readiness.obstacle { throw obstacle }
             let (answers, answer) = AsyncThrowingStream<Void, any Error>.makeStream()
             Task { do { answer.yield(try await isWritable.value(true)) } catch { answer.finish(throwing: error) } }
             Task {

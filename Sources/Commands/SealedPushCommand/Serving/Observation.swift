@@ -10,6 +10,7 @@ internal import SealedPush
 /// The metrics and state of a program that delivers.
 final class Observation: Sendable {
     let metrics = PrometheusMetrics()
+    let readiness = Readiness()
     let courier = Locked<Courier?>(nil)
 
     /// Logs the version, and shows it as a metric.

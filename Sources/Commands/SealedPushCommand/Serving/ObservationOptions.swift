@@ -37,8 +37,8 @@ struct ObservationOptions: ParsableArguments {
         let server: MetricsServer
         do throws(ServingError) {
             server = try MetricsServer(
-                host: host, port: number, metrics: observation.metrics, outbox: outbox,
-                deliveries: { await observation.courier.withLock { $0 }?.report }, logger: logger)
+                host: host, port: number, metrics: observation.metrics, readiness: observation.readiness,
+                outbox: outbox, deliveries: { await observation.courier.withLock { $0 }?.report }, logger: logger)
         } catch { throw CommandFailure(serving: error, at: "--metrics") }
         let (bound, isBound) = AsyncStream<Void>.makeStream()
         let serving = Task {

@@ -111,7 +111,8 @@ struct ServeCommand: AsyncParsableCommand {
         do throws(ServingError) {
             return try PushServer(
                 at: listening.listen, phones: listening.phones, certificate: certificate, outbox: outbox, state: state,
-                metrics: observation.metrics, unread: unread, logger: observing.logger)
+                metrics: observation.metrics, readiness: observation.readiness, unread: unread,
+                logger: observing.logger)
         } catch { throw listening.failure(error) }
     }
 
