@@ -125,6 +125,17 @@ import Testing
         }
     }
 
+    @Test("a server purges expired records by itself, without a courier or receipts") func upkeep() async throws {
+        var limits = ServerLimits.unhurried
+        limits.upkeepInterval = .milliseconds(10)
+        try await RunningServer.with(limits: limits) { server in
+            try await server.outbox.endLogins(of: "alice", at: 0)
+            try await eventually("the record is purged") {
+                try await server.outbox.loginsEnded(for: "alice") == nil
+            }
+        }
+    }
+
     @Test("a limited number of batches is processed at once, and the body of a waiting batch isn't read")
     func batches() async throws {
         var limits = ServerLimits.unhurried

@@ -11,6 +11,8 @@ package import SealedPush
 package final class PushServer: Sendable {
     let batches: TaskSemaphore
     let phoneGate: PhoneGate
+    private let outbox: Outbox
+    private let upkeepInterval: Duration
     private let state: Locked<ServerState>
     private let certificate: Locked<ListenerCertificate?>
     private let metrics: PrometheusMetrics
@@ -40,6 +42,7 @@ package final class PushServer: Sendable {
         if case .address = place, state.tokens == nil { throw .needsTokens }
         let (shared, certificates) = (Locked(state), Locked(certificate))
         (self.state, self.certificate, self.metrics, self.readiness) = (shared, certificates, metrics, readiness)
+        (self.outbox, upkeepInterval) = (outbox, limits.upkeepInterval)
         let current: @Sendable () -> ServerState = { shared.withLock { $0 } }
         batches = TaskSemaphore(limits.batchCount)
         phoneGate = PhoneGate(outbox, limits, state: current)
@@ -119,7 +122,18 @@ package final class PushServer: Sendable {
     package func run(
         onRunning: @escaping @Sendable (_ port: Int?, _ phonesPort: Int?) -> Void = { _, _ in }
     ) async throws(ServingError) {
+        let upkeep = Task { [outbox, upkeepInterval] in await Self.purge(outbox, every: upkeepInterval) }
+        defer { upkeep.cancel() }
         try await service.run { ports in onRunning(ports[0], ports.count > 1 ? ports[1] : nil) }
+    }
+
+    /// Purges expired records until the task is canceled, as a courier does, because there may be no courier. Waits first,
+    /// because the clock of a machine that has just started may be wrong.
+    private static func purge(_ outbox: Outbox, every interval: Duration) async {
+        while true {
+            do { try await Task.sleep(for: interval) } catch { return }
+            _ = try? await outbox.purge(.records)
+        }
     }
 
     /// Accepts no more requests; ``run(onRunning:)`` returns when the last one is answered.

@@ -18,7 +18,6 @@ final class ReceiptRoutes: Sendable {
         var waiting: [(number: Int, receipt: Result<ShownReceipt, ReceiptError>)] = []
         /// The outcomes that were written but not yet returned; `nil` if a receipt was refused or could not be written.
         var outcomes: [Int: ReceiptOutcome?] = [:]
-        var purged: Timestamp?
     }
 
     init(_ outbox: Outbox, state keys: @escaping @Sendable () -> ServerState) {
@@ -77,17 +76,5 @@ final class ReceiptRoutes: Sendable {
             for (number, _) in batch { state.outcomes[number] = .some(nil) }
             for ((number, _), outcome) in zip(believed, outcomes ?? []) { state.outcomes[number] = outcome }
         }
-        await purge()
-    }
-
-    /// Runs once an hour, as a courier does, because there may be no courier.
-    private func purge() async {
-        let now = Timestamp.now()
-        let isDue = state.withLock { state in
-            guard state.purged.map({ now.seconds(since: $0) >= 3_600 }) ?? true else { return false }
-            state.purged = now
-            return true
-        }
-        if isDue { _ = try? await outbox.purge(.records) }
     }
 }

@@ -25,6 +25,8 @@ package struct ServerLimits: Sendable {
     package var idleTime = Duration.seconds(30)
     /// The longest time that `/readyz` waits for the outbox: less than a database call may take.
     package var readinessPatience = Duration.seconds(2)
+    /// The time from one purge of expired records to the next.
+    package var upkeepInterval = Duration.seconds(3_600)
 
     package init() {}
 
