@@ -99,7 +99,7 @@ struct SealCommand: ParsableCommand {
                     payload, from: sealer, for: device, priority: priority,
                     outboxKey: try outboxKey.map(OutboxOptions.key))
             }
-            return try Output.json(payload.facts(priority.priority, arguments))
+            return try Output.json(payload.facts(priority, arguments))
         }
         if output == nil { try OutputFile.print(payload.json + [UInt8(ascii: "\n")]) }
     }
