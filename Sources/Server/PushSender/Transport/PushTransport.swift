@@ -8,4 +8,3 @@ public protocol PushTransport: Sendable {
     /// - Throws: ``PushTransportError`` if there was no response. The push may still have been delivered.
     func deliver(_ request: PushRequest) async throws(PushTransportError) -> PushOutcome
 }
-
