@@ -248,12 +248,23 @@ def end(process, scratch):
     process.wait()
 
 
-FAILED = re.compile(r"✘ Test (.*?) recorded an issue(?:.*? at (\S+?:\d+))?")
-COUNT = re.compile(r"Test run with (\d+) test")
+def tests(filters):
+    """Returns the command that runs these tests, and what its lines say: a test that failed, and how many ran."""
+    return (
+        [".build/debug/sealed-pushPackageTests.xctest", "--testing-library", "swift-testing", "--filter", filters],
+        re.compile(r"✘ Test (.*?) recorded an issue(?:.*? at (\S+?:\d+))?"), re.compile(r"Test run with (\d+) test"))
 
 
-def run_tests(folder, number, filters, limit):
-    """Runs tests until one fails. Returns why they ended, or None if all passed."""
+def worlds(seconds):
+    """Returns the command that runs worlds for some time, and what its lines say: a promise that was broken, and how many ran."""
+    return (
+        [".build/debug/worlds", "1", "--seconds", str(seconds), "--no-shrinking"], re.compile(r"^  broken: (.*)"),
+        re.compile(r"^(\d+) worlds"))
+
+
+def run(folder, number, commands, limit):
+    """Runs tests or worlds until one fails. Returns why they ended, or None if all passed."""
+    command, failure, counted = commands
     scratch = tempfile.mkdtemp(prefix="m", dir="/tmp")
     # Like /tmp itself, because some tests check what other users may do there.
     os.chmod(scratch, 0o1777)
@@ -263,8 +274,7 @@ def run_tests(folder, number, filters, limit):
     if number:
         environment[VARIABLE] = str(number)
     process = subprocess.Popen(
-        [".build/debug/sealed-pushPackageTests.xctest", "--testing-library", "swift-testing", "--filter", filters],
-        cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         start_new_session=True)
     is_late = threading.Event()
 
@@ -278,11 +288,11 @@ def run_tests(folder, number, filters, limit):
     try:
         for line in process.stdout:
             line = line.decode(errors="replace")
-            failed = FAILED.search(line)
+            failed = failure.search(line)
             if failed:
                 answer = " ".join(word for word in failed.groups() if word)
                 break
-            ran = COUNT.search(line)
+            ran = counted.search(line)
             count = int(ran[1]) if ran else count
         status = process.wait() if not answer else 1
         if is_late.is_set():
@@ -290,12 +300,42 @@ def run_tests(folder, number, filters, limit):
         elif not answer and status != 0:
             answer = f"ended by {signal.Signals(-status).name}" if status < 0 else f"ended with {status}"
         elif not answer and count == 0:
-            raise Wrong(f"no test matches {filters}")
+            raise Wrong(f"nothing ran: {' '.join(command)}")
         return answer
     finally:
         alarm.cancel()
         end(process, scratch)
         shutil.rmtree(scratch, ignore_errors=True)
+        shutil.rmtree(f"/dev/shm/sealed-push-worlds-{process.pid}", ignore_errors=True)
+
+
+def run_worlds(folder, chosen, options):
+    """Prints which faults the worlds find, and how many of each group. One that they miss isn't an error: tests find it."""
+    command, limit = worlds(options.worlds), 300 + 2 * options.worlds
+    failure = run(folder, 0, command, limit)
+    if failure:
+        print(f"the worlds fail without a fault: {failure}")
+        return 1
+    found, all_of = {}, {}
+
+    def judge(mutation):
+        start = time.monotonic()
+        return mutation, run(folder, mutation.number, command, limit), time.monotonic() - start
+
+    print(f"== one fault at a time, {options.worlds} seconds of worlds each", flush=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for mutation, failure, seconds in pool.map(judge, [each for each in chosen if not each.reason]):
+            all_of[mutation.group] = all_of.get(mutation.group, 0) + 1
+            if failure:
+                found[mutation.group] = found.get(mutation.group, 0) + 1
+                print(f"found     {mutation.name} ({mutation.group}) after {seconds:.1f} s: {failure}", flush=True)
+            else:
+                print(f"missed    {mutation.name} ({mutation.group})", flush=True)
+    print("== result")
+    for group, count in all_of.items():
+        print(f"{group}: {found.get(group, 0)} of {count} found")
+    print(f"{sum(found.values())} of {sum(all_of.values())} faults found")
+    return 0
 
 
 def main():
@@ -304,6 +344,7 @@ def main():
     parser.add_argument("--build", action="store_true")
     parser.add_argument("--folder", type=Path, default=Path(".build/mutants"))
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--worlds", type=int)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
 
@@ -333,6 +374,8 @@ def main():
     chosen = [
         mutation for mutation in known.values()
         if not options.names or mutation.name in options.names or mutation.group in options.names]
+    if options.worlds:
+        return run_worlds(folder, chosen, options)
     print("== without a fault", flush=True)
     limits = {}
     for group in dict.fromkeys(mutation.group for mutation in chosen):
@@ -340,7 +383,7 @@ def main():
             if filters in limits:
                 continue
             start = time.monotonic()
-            failure = run_tests(folder, 0, filters, 3_600)
+            failure = run(folder, 0, tests(filters), 3_600)
             if failure:
                 print(f"{filters} fails without a fault: {failure}")
                 return 1
@@ -350,7 +393,7 @@ def main():
 
     def judge(mutation):
         for filters in groups[mutation.group]:
-            failure = run_tests(folder, mutation.number, filters, limits[filters])
+            failure = run(folder, mutation.number, tests(filters), limits[filters])
             if failure:
                 return mutation, failure
         return mutation, None
