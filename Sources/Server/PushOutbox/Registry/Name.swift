@@ -7,7 +7,8 @@ struct Name: Hashable {
 
     init?(_ text: String) {
         guard (1...Self.maximumByteCount).contains(text.utf8.count), VisibleText.isVisible(text),
-            !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }),
+            // Control characters. Every delivery reads names, so this doesn't ask Unicode's tables.
+            !text.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7f...0x9f).contains($0.value) }),
             // A name can be a segment of a path, and URL parsers remove these two, even if they are escaped.
             text != ".", text != ".."
         else { return nil }

@@ -67,5 +67,8 @@ final class Host: @unchecked Sendable {
         world.wakeCouriers()
     }
 
+    /// Lets go of what owns this process.
+    func end() { (outbox, phones, couriers) = (nil, nil, []) }
+
     func stop() { for courier in couriers { courier.cancel() } }
 }

@@ -3,6 +3,7 @@ import PushCore
 import PushOutbox
 import PushSender
 import PushService
+import PushServiceTesting
 import SealedPush
 import UserNotifications
 
@@ -17,10 +18,10 @@ final class Oracle: @unchecked Sendable {
     /// The messages that each phone has shown, or whose opening it may have recorded.
     private var opened: [Int: Set<Int>] = [:]
     private var loud: [Int: Set<Int>] = [:]
+    /// Of these, the ones whose extension was killed, so that nobody knows whether it recorded them.
+    private var doubtful: [Int: Set<Int>] = [:]
     /// The phones that erased keys, which explains messages that don't open.
     private var erased: Set<Int> = []
-    /// The phones that lost their ledger: messages at or before the new one's floor don't open.
-    private var withoutLedger: Set<Int> = []
     /// What the badge's count can be on each phone. What a killed extension or a full disk leaves isn't known.
     private var badges: [Int: ClosedRange<Int>] = [:]
     /// Whether the operator has purged pushes.
@@ -53,6 +54,8 @@ final class Oracle: @unchecked Sendable {
         var sender = ""
 
         var isWithdrawal: Bool { content.withdrawal != nil }
+        /// Whether the server still knows the request's key, which it forgets after 30 days. Callers don't repeat it later.
+        var isRemembered: Bool { firstStoredAt.map { Timestamp.now().seconds(since: $0) < 29 * 86_400 } ?? true }
     }
 
     private struct Push {
@@ -121,16 +124,36 @@ final class Oracle: @unchecked Sendable {
         messages[number]?.sender = order.sealedBy.description
         for item in sealed {
             let device = item.entry.device ?? ""
-            let isLate =
-                messages[number]?.firstStoredAt.map { Timestamp.now().seconds(since: $0) >= 30 * 86_400 } ?? false
-            if !isLate, pushes.values.contains(where: { $0.message == number && $0.device == device }) {
+            if pushes.values.contains(where: { $0.message == number && $0.device == device }) {
                 fail("a message is stored once for each device", number, device)
+            }
+            if let text = messages[number]?.content.alert.body, Self.contains(item.entry.body, text) {
+                fail("no stored push shows its message", number)
             }
             pushes[item.entry.apnsID] = Push(
                 message: number, device: device, storedAt: .now(), envelope: Self.envelope(in: item.entry.body))
             world.log("stored for \(device)", of: number)
         }
         if messages[number]?.firstStoredAt == nil { messages[number]?.firstStoredAt = .now() }
+    }
+
+    /// The files that the extension keeps contain no message, and no secret of a key.
+    func checkFiles(of phone: Phone) {
+        let keys = phone.keychain.list().compactMap { try? phone.keychain.secret(account: $0.account) }
+        let secrets = keys.map { $0.withBytes { Array($0) } }
+        for name in (try? FileManager.default.subpathsOfDirectory(atPath: phone.folder.path)) ?? [] {
+            let content = [UInt8]((try? Data(contentsOf: phone.folder.appending(path: name))) ?? Data())
+            if Self.contains(content, "Message ") || Self.contains(content, "User ") {
+                fail("no file of a phone contains a message", nil, name)
+            }
+            if secrets.contains(where: { $0.count >= 16 && Data(content).firstRange(of: $0) != nil }) {
+                fail("no file of a phone contains a secret", nil, name)
+            }
+        }
+    }
+
+    private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
+        Data(bytes).firstRange(of: Data(text.utf8)) != nil
     }
 
     private static func envelope(in body: [UInt8]) -> Envelope? {
@@ -165,7 +188,6 @@ final class Oracle: @unchecked Sendable {
 
     /// The phone lost its files.
     func lostContainer(_ phone: Int) {
-        withoutLedger.insert(phone)
         badges[phone] = 0...0
     }
 
@@ -180,7 +202,10 @@ final class Oracle: @unchecked Sendable {
         pushes[request.apnsID]?.hasArrived = true
         guard ending != .killed else {
             // It may have been recorded already, and counted.
-            if opened[phone.number, default: []].insert(number).inserted { count(message, on: phone, isCertain: false) }
+            if opened[phone.number, default: []].insert(number).inserted {
+                doubtful[phone.number, default: []].insert(number)
+                count(message, on: phone, isCertain: false)
+            }
             return world.log("phone \(phone.number) showed the wire's text, since its extension was killed", of: number)
         }
         guard let sealed = SealedNotification(userInfo: content.userInfo) else {
@@ -211,8 +236,10 @@ final class Oracle: @unchecked Sendable {
         if !isLoud, !opened[phone.number, default: []].contains(number) {
             fail("a message is loud when it is shown first", number, "phone \(phone.number)")
         }
-        if opened[phone.number, default: []].insert(number).inserted {
-            count(message, on: phone, isCertain: ending == .finished)
+        let isFirst = opened[phone.number, default: []].insert(number).inserted
+        let wasDoubtful = doubtful[phone.number, default: []].remove(number) != nil
+        if isFirst { count(message, on: phone, isCertain: ending == .finished) }
+        if isFirst || wasDoubtful && content.badge != nil {
             checkBadge(content, of: message, on: phone)
         } else if content.badge != nil, message.content.badgeIncrement != nil {
             fail("a repeat leaves the badge alone", number, "phone \(phone.number)")
@@ -246,7 +273,8 @@ final class Oracle: @unchecked Sendable {
         case .unknownRecipient: erased.contains(phone.number) && !phone.canOpen(push.envelope)
         case .replayed:
             opened[phone.number, default: []].contains(message.number)
-                || withoutLedger.contains(phone.number) && push.storedAt <= phone.floor.advanced(bySeconds: 1)
+                // A new ledger begins with the phone's clock, which may have been ahead then.
+                || push.storedAt <= phone.floor.advanced(bySeconds: 1)
         case .ledgerUnavailable: ending == .diskFailed
         case .expired:
             message.expires.map { Timestamp.now().seconds(since: $0) > 600 }

@@ -50,15 +50,18 @@ final class Phone: @unchecked Sendable {
         let pushes = Pushes(
             app(in: process), server: URL(string: "https://push.example.com"), saved: SavedStore(saved.in(process)))
         let process = process
-        pushes.register = { [self] in
+        pushes.register = { [self, weak pushes] in
             guard isOnline else { return }
             Task {
                 await world.sleep(upTo: 1_000)
-                if !process.isDead { await pushes.took(token: Data(token)) }
+                if !process.isDead { await pushes?.took(token: Data(token)) }
             }
         }
         self.pushes = pushes
     }
+
+    /// Lets go of the app's object, which owns this phone.
+    func end() { (pushes, lastTap) = (nil, nil) }
 
     func app(in process: AppProcess?) -> ServiceConfiguration {
         let items: any SecretItems = process.map { AppItems(items: keychain, process: $0) } ?? keychain
@@ -96,14 +99,16 @@ final class Phone: @unchecked Sendable {
         return floors.max().flatMap { Timestamp(secondsSince1970: $0) } ?? .now()
     }
 
-    /// Whether a message from this sender may be shown: by the newest set in the keychain, or else by the app's built-in sender.
+    /// Whether a message from this sender may be shown: by the newest set in the keychain, if it hasn't ended, or else by the
+    /// app's built-in sender.
     func trusts(_ sender: String) -> Bool {
         let counters = keychain.list().compactMap { item -> Int? in
             guard item.account.hasPrefix("senders ") else { return nil }
             return item.account.split(separator: " ").last.flatMap { Int($0) }
         }
-        return counters.max().map { world.sendersOfSet[$0].contains(sender) }
-            ?? (sender == world.firstSender.description)
+        guard let newest = counters.max() else { return sender == world.firstSender.description }
+        let set = world.sendersOfSet[newest]
+        return set.expires > .now() && set.senders.contains(sender)
     }
 
     func connect(_ isOnline: Bool) {

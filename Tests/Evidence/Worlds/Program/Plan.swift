@@ -30,7 +30,7 @@ struct Plan: Codable, Sendable {
 /// What stays the same in a world.
 struct Configuration: Codable, Sendable, CustomStringConvertible {
     /// Seeds that found a fault stay tests. They name the version that they were drawn with.
-    static let version = 5
+    static let version = 6
 
     var userCount: Int
     var phoneCount: Int
@@ -102,6 +102,8 @@ enum Operation: Codable, Sendable {
     case killApp(phone: Int, after: Int)
     case fillDisk(phone: Int, Bool)
     case pass(milliseconds: Int64)
+    /// Sets every machine's clock, so that it runs ahead of the true time, or behind it.
+    case setClock(secondsAhead: Int)
     case weather(Weather)
     case crash
     case storeFails(count: Int)
@@ -150,12 +152,15 @@ enum Operation: Codable, Sendable {
         case 60: self = .killApp(phone: phone, after: number(0..<12))
         case 61: self = .fillDisk(phone: phone, number(0..<3) == 0)
         case 62..<88:
-            let (least, most) = [(1, 1_000), (1_000, 60_000), (60_000, 3_600_000), (3_600_000, 3 * 86_400_000)][
-                [0, 0, 1, 1, 1, 2, 2, 3][number(0..<8)]]
+            // Up to half a year: records and keys expire, and a message's time ends, while nobody uses the app.
+            let day = 86_400_000
+            let spans = [(1, 1_000), (1_000, 60_000), (60_000, 3_600_000), (3_600_000, 3 * day), (3 * day, 180 * day)]
+            let (least, most) = spans[[0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 3, 4][number(0..<16)]]
             self = .pass(milliseconds: Int64(number(least..<most)))
         case 88..<92: self = .weather(Weather(using: &random))
         case 92..<94: self = .crash
-        case 94: self = .storeFails(count: number(1..<4))
+        case 94:
+            self = number(0..<2) == 0 ? .storeFails(count: number(1..<4)) : .setClock(secondsAhead: number(-300..<301))
         case 95..<97: self = .retry
         case 97..<99: self = .retryNow
         default: self = .purgeExpired
@@ -209,6 +214,7 @@ extension Operation: CustomStringConvertible {
         case .killApp(let phone, let count): "phone \(phone) will kill its app after \(count) changes of its keychain"
         case .fillDisk(let phone, let isFull): "the disk of phone \(phone) \(isFull ? "is full" : "has room")"
         case .pass(let milliseconds): "\(Double(milliseconds) / 1_000) seconds pass"
+        case .setClock(let seconds): "the clocks are set to \(seconds) seconds ahead of the true time"
         case .weather(let weather):
             """
             the network takes up to \(weather.milliseconds) ms, loses \(weather.losesRequests) % of requests and \

@@ -26,20 +26,24 @@ final class World: @unchecked Sendable {
     /// The sender that the app's build trusts.
     let firstSender: SenderPublicKey
     private(set) var hasRotatedSender = false
-    /// The senders of each set, by its counter.
-    private(set) var sendersOfSet: [Set<String>] = [[]]
+    /// The senders of each set, by its counter, and when the set ends.
+    private(set) var sendersOfSet: [(senders: Set<String>, expires: Timestamp)] = [([], .now())]
     let authority: AuthorityPrivateKey
     private(set) var senderSet: SenderSet?
     let outboxKey: OutboxKey?
     let rows: MemoryStore
     let folder: URL
-    private(set) var host: Host! = nil
+    private(set) var host: Host! = nil { didSet { if let host { hosts.append(host) } } }
+    /// Every life of the server's process.
+    private var hosts: [Host] = []
     private(set) var phones: [Phone] = []
     /// The phone of each token, and when the token ended.
     var tokens: [[UInt8]: (phone: Int, end: Timestamp?)] = [:]
     private(set) var weather = Weather.clear
     private var random: SeededGenerator
     private var storeFaultCount = 0
+    /// How many seconds the clocks run ahead of the true time.
+    private var clockError = 0
     private var sleepers: [Int: Task<Void, Never>] = [:]
     private var lastSleeper = 0
     private var sessions: [String: Int] = [:]
@@ -59,8 +63,8 @@ final class World: @unchecked Sendable {
         SeededExecutor.shared.seed(plan.seed ^ 0x7a5c)
         world_seed(plan.seed ^ 0xb17e)
         world_wall_time = Self.beginning * 1_000_000_000
-        // No world begins before an earlier one of this process ended.
-        world_uptime += 1_000_000_000
+        // No world begins before an earlier one of this process ended, unless that would exceed what 64 bits can count.
+        world_uptime = world_uptime < .max / 2 ? world_uptime + 1_000_000_000 : 1_000_000_000
         start = world_uptime
         sender = SenderPrivateKey()
         firstSender = sender.sender
@@ -132,6 +136,7 @@ final class World: @unchecked Sendable {
         for operation in plan.operations where oracle.failure == nil {
             log(operation.description)
             perform(operation)
+            renewSet()
             executor.run(upTo: number(0..<60))
             if executor.isRestless { oracle.fail("the program comes to rest", nil) }
         }
@@ -148,6 +153,10 @@ final class World: @unchecked Sendable {
             oracle.fail(executor.isRestless ? "the program comes to rest" : "every task ends", nil)
             executor.abandon()
         }
+        // They own this world. Otherwise, its secrets would stay in guarded memory, of which there is little.
+        for phone in phones { phone.end() }
+        for host in hosts { host.end() }
+        (phones, host, hosts) = ([], nil, [])
         try? FileManager.default.removeItem(at: folder)
     }
 
@@ -168,7 +177,7 @@ final class World: @unchecked Sendable {
         case .withdraw(let number, let user, let thread):
             send(Content(withdrawing: .thread(Self.thread(thread))), number, to: user, .immediate)
         case .sendAgain(let number):
-            if let message = oracle.messages[number] { enqueue(message) }
+            if let message = oracle.messages[number], message.isRemembered { enqueue(message) }
         case .logIn(let phone, let user): phones[phone].logIn(user)
         case .logOut(let phone): phones[phone].logOut()
         case .launch(let phone): phones[phone].launch()
@@ -184,6 +193,7 @@ final class World: @unchecked Sendable {
         case .killApp(let phone, let count): phones[phone].process.changesLeft = count
         case .fillDisk(let phone, let isFull): phones[phone].isDiskFull = isFull
         case .pass(let milliseconds): executor.advance(by: .milliseconds(milliseconds))
+        case .setClock(let seconds): setClock(secondsAhead: seconds)
         case .weather(let weather): self.weather = weather
         case .crash: restart()
         case .storeFails(let count): storeFaultCount = count
@@ -203,12 +213,20 @@ final class World: @unchecked Sendable {
     /// Signs a set of these senders, as the authority's offline machine does.
     private func publish(_ senders: [SenderPublicKey]) {
         let counter = sendersOfSet.count
-        sendersOfSet.append(Set(senders.map(\.description)))
+        let expires = Timestamp.now().advanced(bySeconds: 360 * 86_400)
+        sendersOfSet.append((Set(senders.map(\.description)), expires))
         do {
             senderSet = try SenderSet(
-                of: senders, topic: Self.topic, counter: UInt64(counter), created: .now(),
-                expires: Timestamp.now().advanced(bySeconds: 360 * 86_400), signedBy: authority)
+                of: senders, topic: Self.topic, counter: UInt64(counter), created: .now(), expires: expires,
+                signedBy: authority)
         } catch { preconditionFailure("\(error)") }
+    }
+
+    /// Signs the set again when half of its time is over, as operators do.
+    private func renewSet() {
+        guard let set = senderSet, set.expires.seconds(since: .now()) < 180 * 86_400 else { return }
+        publish([sender.sender])
+        host.rereadKeys()
     }
 
     /// Replaces the sender, whose key was stolen: sets no longer contain it, and what it sealed isn't sent.
@@ -223,6 +241,11 @@ final class World: @unchecked Sendable {
     }
 
     private static func thread(_ number: Int) -> String { "thread \(number)" }
+
+    private func setClock(secondsAhead seconds: Int) {
+        world_wall_time += Int64(seconds - clockError) * 1_000_000_000
+        clockError = seconds
+    }
 
     private func restart() {
         host.kill()
@@ -334,6 +357,7 @@ final class World: @unchecked Sendable {
         log("all faults stop")
         weather = .clear
         storeFaultCount = 0
+        setClock(secondsAhead: 0)
         restart()
         for phone in phones {
             phone.killsExtension = nil
@@ -343,9 +367,7 @@ final class World: @unchecked Sendable {
         executor.advance(by: .seconds(60))
         // Callers repeat what wasn't answered, and apps are launched once a day.
         for message in oracle.messages.values.sorted(by: { $0.number < $1.number }) where !message.isAnswered {
-            // A key is remembered for 30 days.
-            let isRemembered = message.firstStoredAt.map { Timestamp.now().seconds(since: $0) < 29 * 86_400 } ?? true
-            if isRemembered, message.expires.map({ $0 > .now() }) ?? true { enqueue(message) }
+            if message.isRemembered, message.expires.map({ $0 > .now() }) ?? true { enqueue(message) }
         }
         for _ in 0..<2 {
             for phone in phones { phone.launch() }
@@ -391,6 +413,7 @@ final class World: @unchecked Sendable {
 
     private func check() {
         let (host, oracle) = (host!, oracle!)
+        for phone in phones { oracle.checkFiles(of: phone) }
         Task.detached { [self] in
             do {
                 for message in oracle.messages.values.sorted(by: { $0.number < $1.number }) {
