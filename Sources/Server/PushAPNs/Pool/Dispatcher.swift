@@ -225,6 +225,49 @@ enum Submission: Sendable {
     case cancel(PendingPush)
 }
 
+/// Passes values from any thread to the event loop, many per turn.
+final class Inbox<Element: Sendable>: Sendable {
+    private struct State {
+        var elements: [Element] = []
+        var isDraining = false
+    }
+
+    private let state = Locked(State())
+
+    /// Adds a value. Returns whether the caller must trigger draining, which is true for the first value after each drain.
+    func append(_ element: Element) -> Bool {
+        state.withLock { state in
+            state.elements.append(element)
+            defer { state.isDraining = true }
+            return !state.isDraining
+        }
+    }
+
+    func drain() -> [Element] {
+        state.withLock { state in
+            let elements = state.elements
+            state.elements = []
+            // The next batch is usually about the same size.
+            state.elements.reserveCapacity(elements.count)
+            state.isDraining = false
+            return elements
+        }
+    }
+}
+
+/// Runs tasks on the event loop's thread, many per turn.
+final class EventLoopExecutor: TaskExecutor {
+    private let eventLoop: any EventLoop
+    private let jobs = Inbox<UnownedJob>()
+
+    init(_ eventLoop: any EventLoop) { self.eventLoop = eventLoop }
+
+    func enqueue(_ job: consuming ExecutorJob) { if jobs.append(UnownedJob(job)) { eventLoop.execute { self.run() } } }
+
+    /// Work that these jobs submit waits for the next turn, so that the network gets its turn.
+    private func run() { for job in jobs.drain() { job.runSynchronously(on: asUnownedTaskExecutor()) } }
+}
+
 /// The device tokens that APNs has accepted a push for, in a fixed amount of memory. There are two sets of hashes. When the
 /// younger is full, it replaces the older. A hash that is used moves to the younger one. The hashes are seeded per process.
 /// If two tokens share a hash, the worst case is a push on the wrong connection.
