@@ -172,9 +172,9 @@ private final class RunningDevice: Sendable {
         }
     }
 
-    /// Waits up to a second, because the local APNs saves its address after it begins to listen for devices.
+    /// Waits up to 30 seconds, because the local APNs saves its address after it begins to listen for devices.
     private func environmentOfAPNs() async throws(LocalAPNsError) -> PushEnvironment {
-        for _ in 0..<50 {
+        for _ in 0..<1_500 {
             if let address = try? LocalAPNsAddress(inFolder: apns) { return address.environment }
             try? await Task.sleep(for: .milliseconds(20))
         }
