@@ -4,7 +4,10 @@
 #include "interposed.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -175,9 +178,177 @@ int world_may_change(void) { return fault(0) == 0; }
         }                                  \
     } while (0)
 
+// What a disk would lose: the changes below the world's folder that no fsync has covered, the newest first. A file's fsync
+// covers its bytes, and a folder's fsync covers its entries, as POSIX promises. The system writes back what is older than
+// half a minute.
+struct change {
+    struct change *previous;
+    int64_t time;
+    enum { made, moved, removed, wrote } kind;
+    // What was made or removed, or the new name of what was moved.
+    char path[1024];
+    // The name before a move.
+    char before[1024];
+    // What a file contained before: for `wrote`, which `file` is open for; for others, if `path` had a file before.
+    int file, had_file;
+    char *bytes;
+    size_t count;
+};
+static struct change *newest = NULL;
+static char disk[PATH_MAX] = "";
+
+static void drop(struct change **place) {
+    struct change *change = *place;
+    *place = change->previous;
+    if (change->kind == wrote) close(change->file);
+    free(change->bytes);
+    free(change);
+}
+
+void world_use_disk(const char *folder) {
+    while (newest) drop(&newest);
+    snprintf(disk, sizeof disk, "%s", folder);
+}
+
+static int is_on_disk(const char *path) { return *disk && strncmp(path, disk, strlen(disk)) == 0; }
+
+static void path_of(int file, char *path) {
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    ssize_t count = readlink(link, path, PATH_MAX - 1);
+    path[count < 0 ? 0 : count] = 0;
+}
+
+// Keeps what a file contains.
+static void keep(struct change *change, int file) {
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0) return;
+    change->bytes = malloc((size_t)status.st_size + 1);
+    ssize_t count = pread(file, change->bytes, (size_t)status.st_size, 0);
+    change->count = count < 0 ? 0 : (size_t)count;
+}
+
+static void drop_old(void) {
+    for (struct change **place = &newest; *place;) {
+        if (world_uptime - (*place)->time > 30000000000) drop(place);
+        else place = &(*place)->previous;
+    }
+}
+
+// Notes a change before it is made. `path` is absolute.
+static struct change *note(int kind, const char *path, const char *before) {
+    drop_old();
+    struct change *change = calloc(1, sizeof *change);
+    change->previous = newest;
+    change->time = world_uptime;
+    change->kind = kind;
+    snprintf(change->path, sizeof change->path, "%s", path);
+    snprintf(change->before, sizeof change->before, "%s", before);
+    if (kind == moved || kind == removed) {
+        int file = (int)KERNEL4(SYS_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+        struct stat status;
+        change->had_file = file >= 0 && fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+        if (change->had_file) keep(change, file);
+        if (file >= 0) close(file);
+    }
+    return newest = change;
+}
+
+static void note_writing(int file) {
+    char path[PATH_MAX];
+    path_of(file, path);
+    struct stat status;
+    if (!is_on_disk(path) || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return;
+    drop_old();
+    for (struct change *change = newest; change; change = change->previous) {
+        struct stat other;
+        if (change->kind == wrote && fstat(change->file, &other) == 0 && other.st_ino == status.st_ino) return;
+    }
+    // A descriptor of its own, which stays when the file is closed, moved, or removed, and can be read and written.
+    char link[64];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", file);
+    int own = (int)KERNEL4(SYS_openat, AT_FDCWD, link, O_RDWR | O_CLOEXEC, 0);
+    if (own < 0) return;
+    struct change *change = note(wrote, path, "");
+    change->file = own;
+    keep(change, own);
+}
+
+static void synced(int file) {
+    char path[PATH_MAX];
+    path_of(file, path);
+    struct stat status, other;
+    if (!is_on_disk(path) || fstat(file, &status) != 0) return;
+    size_t length = strlen(path);
+    for (struct change **place = &newest; *place;) {
+        struct change *change = *place;
+        int is_covered;
+        if (change->kind == wrote)
+            is_covered = fstat(change->file, &other) == 0 && other.st_ino == status.st_ino;
+        else
+            is_covered = S_ISDIR(status.st_mode) && strncmp(change->path, path, length) == 0 &&
+                         change->path[length] == '/' && !strchr(change->path + length + 1, '/');
+        if (is_covered) drop(place);
+        else place = &change->previous;
+    }
+}
+
+static void put_back(const char *path, const struct change *change) {
+    int file = (int)KERNEL4(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    KERNEL(SYS_write, file, change->bytes, change->count);
+    close(file);
+}
+
+static void undo(const struct change *change) {
+    static unsigned lost_count = 0;
+    char lost[PATH_MAX];
+    switch (change->kind) {
+    case made:
+        // Out of sight. A folder is lost with what it contains.
+        snprintf(lost, sizeof lost, "%s/lost-%u", disk, lost_count++);
+        KERNEL4(SYS_renameat2, AT_FDCWD, change->path, AT_FDCWD, lost);
+        break;
+    case moved:
+        KERNEL4(SYS_renameat2, AT_FDCWD, change->path, AT_FDCWD, change->before);
+        if (change->had_file) put_back(change->path, change);
+        break;
+    case removed:
+        if (change->had_file) put_back(change->path, change);
+        else KERNEL(SYS_mkdirat, AT_FDCWD, change->path, 0700);
+        break;
+    case wrote:
+        KERNEL(SYS_ftruncate, change->file, 0, 0);
+        pwrite(change->file, change->bytes, change->count, 0);
+        break;
+    }
+}
+
+int world_lose_power(const char *folder, uint64_t chance) {
+    drop_old();
+    int count = 0;
+    size_t length = strlen(folder);
+    for (struct change **place = &newest; *place;) {
+        struct change *change = *place;
+        if (strncmp(change->path, folder, length) != 0) {
+            place = &change->previous;
+            continue;
+        }
+        if (word() < chance) {
+            undo(change);
+            count++;
+        }
+        drop(place);
+    }
+    return count;
+}
+
 static int opened(int folder, const char *path, int flags, mode_t mode) {
     if (flags & (O_CREAT | O_WRONLY | O_RDWR | O_TRUNC)) REFUSE_IF_FAULTY(flags & O_CREAT);
-    return (int)KERNEL4(SYS_openat, folder, path, flags, mode);
+    int is_new = flags & O_CREAT && is_on_disk(path) && KERNEL(SYS_faccessat, AT_FDCWD, path, F_OK) != 0;
+    int file = (int)KERNEL4(SYS_openat, folder, path, flags, mode);
+    if (file >= 0 && is_new) note(made, path, "");
+    return file;
 }
 
 static mode_t given_mode(int flags, va_list arguments) {
@@ -202,29 +373,36 @@ int openat(int folder, const char *path, int flags, ...) {
 
 ssize_t write(int file, const void *bytes, size_t count) {
     if (file > 2) REFUSE_IF_FAULTY(1);
+    if (file > 2) note_writing(file);
     return KERNEL(SYS_write, file, bytes, count);
 }
 
 int fsync(int file) {
     // A world's files are in memory.
-    (void)file;
     REFUSE_IF_FAULTY(0);
+    synced(file);
     return 0;
 }
 
 int ftruncate(int file, off_t length) {
     REFUSE_IF_FAULTY(0);
+    note_writing(file);
     return (int)KERNEL(SYS_ftruncate, file, length, 0);
 }
 
 int link(const char *from, const char *to) {
     REFUSE_IF_FAULTY(1);
-    return (int)KERNEL4(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to);
+    int answer = (int)KERNEL4(SYS_linkat, AT_FDCWD, from, AT_FDCWD, to);
+    if (answer == 0 && is_on_disk(to)) note(made, to, "");
+    return answer;
 }
 
 int rename(const char *from, const char *to) {
     REFUSE_IF_FAULTY(0);
-    return (int)KERNEL4(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to);
+    if (is_on_disk(to)) note(moved, to, from);
+    int answer = (int)KERNEL4(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to);
+    if (answer != 0 && is_on_disk(to)) drop(&newest);
+    return answer;
 }
 
 int renameat2(int from_folder, const char *from, int to_folder, const char *to, unsigned int flags) {
@@ -232,17 +410,26 @@ int renameat2(int from_folder, const char *from, int to_folder, const char *to, 
     return (int)kernel(SYS_renameat2, from_folder, (long)from, to_folder, (long)to, flags, 0);
 }
 
+static int removing(const char *path, int flags) {
+    if (is_on_disk(path)) note(removed, path, "");
+    int answer = (int)KERNEL(SYS_unlinkat, AT_FDCWD, path, flags);
+    if (answer != 0 && is_on_disk(path)) drop(&newest);
+    return answer;
+}
+
 int unlink(const char *path) {
     REFUSE_IF_FAULTY(0);
-    return (int)KERNEL(SYS_unlinkat, AT_FDCWD, path, 0);
+    return removing(path, 0);
 }
 
 int rmdir(const char *path) {
     REFUSE_IF_FAULTY(0);
-    return (int)KERNEL(SYS_unlinkat, AT_FDCWD, path, AT_REMOVEDIR);
+    return removing(path, AT_REMOVEDIR);
 }
 
 int mkdir(const char *path, mode_t mode) {
     REFUSE_IF_FAULTY(1);
-    return (int)KERNEL(SYS_mkdirat, AT_FDCWD, path, mode);
+    int answer = (int)KERNEL(SYS_mkdirat, AT_FDCWD, path, mode);
+    if (answer == 0 && is_on_disk(path)) note(made, path, "");
+    return answer;
 }

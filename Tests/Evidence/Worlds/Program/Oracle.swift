@@ -24,6 +24,9 @@ final class Oracle: @unchecked Sendable {
     private var erased: Set<Int> = []
     /// What the badge's count can be on each phone. What a killed extension or a full disk leaves isn't known.
     private var badges: [Int: ClosedRange<Int>] = [:]
+    /// The messages that the copy of the outbox contains in whole.
+    private var copied: Set<Int> = []
+    private var hasRestoredOutbox = false
     /// Whether the operator has purged pushes.
     var hasPurged = false
     private unowned let world: World
@@ -53,9 +56,14 @@ final class Oracle: @unchecked Sendable {
         /// The sender that sealed it last.
         var sender = ""
 
+        /// Whether the restored outbox knows nothing of it, or only a part.
+        var isForgotten = false
+
         var isWithdrawal: Bool { content.withdrawal != nil }
-        /// Whether the server still knows the request's key, which it forgets after 30 days. Callers don't repeat it later.
-        var isRemembered: Bool { firstStoredAt.map { Timestamp.now().seconds(since: $0) < 29 * 86_400 } ?? true }
+        /// Whether a caller may repeat the request: the server forgets its key after 30 days.
+        var mayBeRepeated: Bool {
+            !isForgotten && (firstStoredAt.map { Timestamp.now().seconds(since: $0) < 29 * 86_400 } ?? true)
+        }
     }
 
     private struct Push {
@@ -103,6 +111,13 @@ final class Oracle: @unchecked Sendable {
                 "an answer counts the pushes that are stored", number,
                 "\(report.enqueuedCount) + \(report.alreadyEnqueuedCount), but \(stored) are stored")
         }
+    }
+
+    func copiedOutbox() { copied = Set(messages.values.filter(\.isAnswered).map(\.number)) }
+
+    func restoredOutbox() {
+        hasRestoredOutbox = true
+        for number in messages.keys where !copied.contains(number) { messages[number]?.isForgotten = true }
     }
 
     func refused(_ number: Int, _ error: OutboxError) {
@@ -191,6 +206,9 @@ final class Oracle: @unchecked Sendable {
         badges[phone] = 0...0
     }
 
+    /// The count of the badge isn't synced.
+    func lostPower(_ phone: Int) { badges[phone] = 0...(badges[phone]?.upperBound ?? 0) }
+
     func showed(
         _ content: UNNotificationContent, for request: PushRequest, on phone: Phone, _ ending: Phone.Ending,
         wasThere: Bool
@@ -270,7 +288,9 @@ final class Oracle: @unchecked Sendable {
         _ reason: OpenError, _ push: Push, _ message: Message, on phone: Phone, _ ending: Phone.Ending
     ) -> Bool {
         switch reason {
-        case .unknownRecipient: erased.contains(phone.number) && !phone.canOpen(push.envelope)
+        case .unknownRecipient:
+            // A restored outbox has keys that a phone has replaced since.
+            (erased.contains(phone.number) || hasRestoredOutbox) && !phone.canOpen(push.envelope)
         case .replayed:
             opened[phone.number, default: []].contains(message.number)
                 // A new ledger begins with the phone's clock, which may have been ahead then.
@@ -335,6 +355,7 @@ final class Oracle: @unchecked Sendable {
 
     /// Compares the outbox's report on a message with what happened.
     func check(_ report: MessageReport?, on number: Int) {
+        guard messages[number]?.isForgotten == false else { return }
         let own = pushes.values.filter { $0.message == number }
         guard let report else {
             let isOld = messages[number]?.storedAt.map { Timestamp.now().seconds(since: $0) > 28 * 86_400 } ?? true
@@ -360,9 +381,11 @@ final class Oracle: @unchecked Sendable {
                 if !hasPurged { fail("only what the operator purged is reported as purged", number) }
             case "discarded": break
             case "waiting":
-                // A phone may have registered a token again that Apple no longer knows; its pushes wait until they expire.
+                // A phone may have registered a token again that Apple no longer knows. Its pushes wait behind the oldest,
+                // until that expires.
                 let doubtful = own.count { push in
-                    refusals[push.device]?.contains("Unregistered") ?? false && !hasExpired(push)
+                    refusals[push.device]?.contains("Unregistered") ?? false
+                        && pushes.values.contains { $0.device == push.device && !hasExpired($0) }
                 }
                 if doubtful < count { fail("nothing waits for ever", number) }
             default:

@@ -134,6 +134,13 @@ final class Phone: @unchecked Sendable {
         world.oracle.lostContainer(number)
     }
 
+    func losePower(percent: Int) {
+        process.isDead = true
+        let count = world_lose_power(folder.path(percentEncoded: false), UInt64(percent) << 32 / 100)
+        world.log("phone \(number) lost \(count) changes of files")
+        world.oracle.lostPower(number)
+    }
+
     /// Keeps what a backup contains.
     func backUp() { backup = (keychain.items(), saved.content) }
 

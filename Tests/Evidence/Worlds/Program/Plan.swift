@@ -30,7 +30,7 @@ struct Plan: Codable, Sendable {
 /// What stays the same in a world.
 struct Configuration: Codable, Sendable, CustomStringConvertible {
     /// Seeds that found a fault stay tests. They name the version that they were drawn with.
-    static let version = 6
+    static let version = 7
 
     var userCount: Int
     var phoneCount: Int
@@ -101,11 +101,16 @@ enum Operation: Codable, Sendable {
     /// The app is killed when it has changed this many items.
     case killApp(phone: Int, after: Int)
     case fillDisk(phone: Int, Bool)
+    /// The phone's power fails. Each change of files that wasn't synced is lost, in this percentage of cases.
+    case losePower(phone: Int, percent: Int)
     case pass(milliseconds: Int64)
     /// Sets every machine's clock, so that it runs ahead of the true time, or behind it.
     case setClock(secondsAhead: Int)
     case weather(Weather)
     case crash
+    /// Copies the outbox, or puts the last copy in its place.
+    case copyOutbox
+    case restoreOutbox
     case storeFails(count: Int)
     /// Ends a user's sessions, as after a theft.
     case endSessions(user: Int)
@@ -144,14 +149,15 @@ enum Operation: Codable, Sendable {
             self =
                 [
                     .reinstall(phone: phone), .replaceSender, .revoke(phone: phone), .endSessions(user: user),
-                    .backUp(phone: phone), .restore(phone: phone),
-                ][number(0..<6)]
+                    .backUp(phone: phone), .restore(phone: phone), .copyOutbox, .restoreOutbox,
+                ][number(0..<8)]
         case 53..<57: self = .connect(phone: phone, number(0..<2) == 0)
         case 57: self = .replaceToken(phone: phone)
         case 58..<60: self = .killExtension(phone: phone, after: Int64(number(0..<40)))
         case 60: self = .killApp(phone: phone, after: number(0..<12))
         case 61: self = .fillDisk(phone: phone, number(0..<3) == 0)
-        case 62..<88:
+        case 62: self = .losePower(phone: phone, percent: [30, 70, 100][number(0..<3)])
+        case 63..<88:
             // Up to half a year: records and keys expire, and a message's time ends, while nobody uses the app.
             let day = 86_400_000
             let spans = [(1, 1_000), (1_000, 60_000), (60_000, 3_600_000), (3_600_000, 3 * day), (3 * day, 180 * day)]
@@ -213,6 +219,8 @@ extension Operation: CustomStringConvertible {
             "phone \(phone) will kill its extension after \(count) changes of files"
         case .killApp(let phone, let count): "phone \(phone) will kill its app after \(count) changes of its keychain"
         case .fillDisk(let phone, let isFull): "the disk of phone \(phone) \(isFull ? "is full" : "has room")"
+        case .losePower(let phone, let percent):
+            "the power of phone \(phone) fails, which loses \(percent) % of what isn't synced"
         case .pass(let milliseconds): "\(Double(milliseconds) / 1_000) seconds pass"
         case .setClock(let seconds): "the clocks are set to \(seconds) seconds ahead of the true time"
         case .weather(let weather):
@@ -222,6 +230,8 @@ extension Operation: CustomStringConvertible {
             \(weather.isOdd ? " oddly" : "")
             """
         case .crash: "the server is killed and starts again"
+        case .copyOutbox: "the operator copies the outbox"
+        case .restoreOutbox: "the outbox is lost, and the operator restores the copy"
         case .storeFails(let count): "the next \(count) transactions fail, before or after they are stored"
         case .replaceSender: "the operator replaces the sender, whose key was stolen"
         case .revoke(let phone): "phone \(phone) revokes its keys"

@@ -31,7 +31,8 @@ final class World: @unchecked Sendable {
     let authority: AuthorityPrivateKey
     private(set) var senderSet: SenderSet?
     let outboxKey: OutboxKey?
-    let rows: MemoryStore
+    private(set) var rows: MemoryStore
+    private var copyOfRows: MemoryStore?
     let folder: URL
     private(set) var host: Host! = nil { didSet { if let host { hosts.append(host) } } }
     /// Every life of the server's process.
@@ -77,6 +78,7 @@ final class World: @unchecked Sendable {
         Self.count += 1
         folder = Self.root.appending(path: "\(Self.count)", directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        world_use_disk(folder.path(percentEncoded: false))
         oracle = Oracle(self)
         publish([firstSender])
         host = try Host(in: self)
@@ -177,7 +179,7 @@ final class World: @unchecked Sendable {
         case .withdraw(let number, let user, let thread):
             send(Content(withdrawing: .thread(Self.thread(thread))), number, to: user, .immediate)
         case .sendAgain(let number):
-            if let message = oracle.messages[number], message.isRemembered { enqueue(message) }
+            if let message = oracle.messages[number], message.mayBeRepeated { enqueue(message) }
         case .logIn(let phone, let user): phones[phone].logIn(user)
         case .logOut(let phone): phones[phone].logOut()
         case .launch(let phone): phones[phone].launch()
@@ -192,10 +194,15 @@ final class World: @unchecked Sendable {
         case .killExtension(let phone, let count): phones[phone].killsExtension = count
         case .killApp(let phone, let count): phones[phone].process.changesLeft = count
         case .fillDisk(let phone, let isFull): phones[phone].isDiskFull = isFull
+        case .losePower(let phone, let percent): phones[phone].losePower(percent: percent)
         case .pass(let milliseconds): executor.advance(by: .milliseconds(milliseconds))
         case .setClock(let seconds): setClock(secondsAhead: seconds)
         case .weather(let weather): self.weather = weather
         case .crash: restart()
+        case .copyOutbox:
+            copyOfRows = MemoryStore(copying: rows)
+            oracle.copiedOutbox()
+        case .restoreOutbox: restoreOutbox()
         case .storeFails(let count): storeFaultCount = count
         case .retry: operate { outbox in _ = try await outbox.retry() }
         case .retryNow: operate { outbox in try await outbox.retryNow() }
@@ -250,6 +257,15 @@ final class World: @unchecked Sendable {
     private func restart() {
         host.kill()
         do { host = try Host(in: self) } catch { preconditionFailure("\(error)") }
+    }
+
+    /// Restores the last copy, as Operations 4 says. No message that was accepted since then is sent again.
+    private func restoreOutbox() {
+        guard let copyOfRows else { return }
+        host.kill()
+        rows = MemoryStore(copying: copyOfRows)
+        oracle.restoredOutbox()
+        restart()
     }
 
     private func operate(_ work: @escaping @Sendable (Outbox) async throws -> Void) {
@@ -367,7 +383,7 @@ final class World: @unchecked Sendable {
         executor.advance(by: .seconds(60))
         // Callers repeat what wasn't answered, and apps are launched once a day.
         for message in oracle.messages.values.sorted(by: { $0.number < $1.number }) where !message.isAnswered {
-            if message.isRemembered, message.expires.map({ $0 > .now() }) ?? true { enqueue(message) }
+            if message.mayBeRepeated, message.expires.map({ $0 > .now() }) ?? true { enqueue(message) }
         }
         for _ in 0..<2 {
             for phone in phones { phone.launch() }

@@ -13,6 +13,9 @@ package final class MemoryStore: OutboxStore {
     /// Opens another store's rows with another clock, as another process would.
     package init(sharing other: MemoryStore, clock: OutboxClock) { (self.clock, shared) = (clock, other.shared) }
 
+    /// Opens a copy of another store's rows, as a backup has them.
+    package init(copying other: MemoryStore) { (clock, shared) = (other.clock, Locked(other.tables)) }
+
     /// A copy of all rows at this moment.
     private var tables: MemoryTables { shared.withLock { $0 } }
 

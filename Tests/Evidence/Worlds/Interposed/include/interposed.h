@@ -34,3 +34,9 @@ WORLD_STATE int world_disk_failed;
 WORLD_STATE int64_t world_call_count;
 /// Counts a change that isn't a file's, such as a keychain item's. Returns whether it may be made.
 int world_may_change(void);
+
+/// Remembers changes of files below this folder until fsync covers them. Forgets what was remembered before.
+void world_use_disk(const char *folder);
+/// Loses what fsync hasn't covered below a folder, in the last half minute: each change with this chance of 2^32. Returns how
+/// many were lost.
+int world_lose_power(const char *folder, uint64_t chance);
