@@ -12,7 +12,8 @@ public struct KeyHint: Hashable, Sendable, CustomStringConvertible {
 
     /// Hashes the label, the suite, `enc`, and the keys.
     fileprivate init(_ label: String, _ suite: Envelope.Suite, enc: ArraySlice<UInt8>, _ keys: [UInt8]...) {
-        let hashed = Array(label.utf8) + [0, suite.rawValue] + enc + keys.joined()
+        var hashed = Array(label.utf8) + [0, suite.rawValue] + enc
+        for key in keys { hashed += key }
         self.init(hashed.withUnsafeBytes { SHA256.hash($0) }[..<Self.byteCount])
     }
 
