@@ -181,7 +181,10 @@ extension Row: OutboxRow {
     func optionalBool(_ column: String) throws(OutboxError) -> Bool? { try value(column) }
 
     private func value<Value: DatabaseValueConvertible>(_ column: String) throws(OutboxError) -> Value? {
-        do { return try decode(Value?.self, forColumn: column) } catch { throw .damaged }
+        // GRDB compares lowercase copies of both names.
+        guard let index = columnNames.enumerated().first(where: { $0.element == column })?.offset
+        else { throw .damaged }
+        do { return try decode(Value?.self, atIndex: index) } catch { throw .damaged }
     }
 }
 
