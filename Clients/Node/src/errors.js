@@ -54,6 +54,8 @@ const words = {
     timeout: ['not a time limit', 'use 1 to 600 seconds'],
     'device-token': ["not a device's token", 'use 2 to 200 hexadecimal digits, and an even number of them'],
     push: ['not a push', 'pass what Sender.seal returned, or its payload and headers as they were stored'],
+    functions: ['a function is missing, or not a function', 'give account, load, and save; index.d.ts describes them'],
+    base: ['not the beginning of a path', 'use a path such as /push, without a slash at the end'],
     device: ['not a device', 'pass a Device from this package, or call sealUnverified with a key, push1... or pushpq....'],
   },
   RecordError: {

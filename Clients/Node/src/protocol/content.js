@@ -91,7 +91,7 @@ export function parse(text) {
 }
 
 /** Checks the depth and names of valid JSON. For a repeated name, JSON.parse keeps only the last value. */
-function checkNesting(text) {
+export function checkNesting(text) {
   const nested = []
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"(?:[ \t\n\r]*:)?|[{}[\]]/g)) {
     if (token === '{' || token === '[') nested.push(new Set())

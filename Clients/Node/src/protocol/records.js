@@ -8,7 +8,7 @@ import { isAvailable, PUBLIC } from './mlkem.js'
 import { isOfLowOrder, isSigningKey } from './points.js'
 import { armor, isTopic, LATEST, unarmor } from './text.js'
 
-export const DEVICE = 1
+export const [DEVICE, SENDERS] = [1, 2]
 const VERSION = 3
 const [SHORTEST, LONGEST] = [130, 8192]
 const HIGHEST = 2n ** 62n - 1n
