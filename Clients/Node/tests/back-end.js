@@ -2,6 +2,7 @@
 
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import Module, { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -86,6 +87,17 @@ export class App {
 
   leave(service) {
     return this.send('POST', '/v1/leavings', { leaving: this.phone.leave({ service }) }, { authorization: '' })
+  }
+}
+
+/** Returns a module of Debian's packages, or of NODE_PATH, or undefined. */
+export function installed(name) {
+  process.env.NODE_PATH ??= '/usr/share/nodejs'
+  Module._initPaths()
+  try {
+    return createRequire(import.meta.url)(name)
+  } catch (error) {
+    if (error.code !== 'MODULE_NOT_FOUND') throw error
   }
 }
 
