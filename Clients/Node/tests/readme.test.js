@@ -6,6 +6,8 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import * as sealedPush from 'sealed-push'
 import { Phone } from 'sealed-push/testing'
+import * as server from 'sealed-push/server'
+import { App, hasPostgres, installed, startPostgres } from './back-end.js'
 import { enrolled, TOPIC } from './support.js'
 
 const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8')
@@ -18,7 +20,7 @@ const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
 const compiled = (text, parameters, results = '') =>
   new AsyncFunction(...parameters, `${text.replace(/^import .*$/gm, '')}; return { ${results} }`)
 
-const [minute, sealing, sending, devices] = blocks
+const [minute, sealing, sending, backEnd, devices] = blocks
 const parameters = ['Device', 'Leaving', 'Sender', 'stored', 'process']
 const values = [sealedPush.Device, sealedPush.Leaving, sealedPush.Sender, device.toJSON(), { env: { SENDER_SECRET: secret } }]
 const shown = await compiled(`${sealing}\n${devices}`, parameters, 'sender, push, enroll, answered, updated, left')(...values)
@@ -33,7 +35,7 @@ describe('README.md', () => {
   })
 
   it('seals in ten lines', () => {
-    assert.equal(blocks.length, 4)
+    assert.equal(blocks.length, 5)
     assert.ok(blocks[1].split('\n').length <= 10)
     assert.equal(phone.open(shown.push.payload).alert.body, 'Lunch at one?')
   })
@@ -62,6 +64,54 @@ describe('README.md', () => {
     const outcomes = [...types.split('readonly outcome: ')[1].split('\n')[0].matchAll(/'(\w+)'/g)].map((match) => match[1])
     for (const outcome of outcomes) assert.ok(readme.includes(`\`${outcome}\``), outcome)
     assert.equal(outcomes.length, 7)
+  })
+
+  it('has a back end in Express, which enrolls phones and sends messages', async (context) => {
+    assert.ok(backEnd.trimEnd().split('\n').length <= 40)
+    const express = installed('express')
+    if (express === undefined || !hasPostgres) return context.skip("needs PostgreSQL and Express, as in Debian's node-express")
+    const postgres = await startPostgres()
+    const sent = []
+    class APNs {
+      constructor({ environment }) {
+        this.send = async (push, token) => {
+          sent.push([environment, token, push])
+          return token === '00' ? { outcome: 'refused', reason: 'BadDeviceToken' } : { outcome: 'accepted' }
+        }
+      }
+    }
+    const Pool = function ({ connectionString }) {
+      assert.equal(connectionString, 'postgres://')
+      return postgres.psql
+    }
+    const env = { DATABASE_URL: 'postgres://', SENDER_SECRET: secret, APNS_KEY: 'AuthKey.p8', PORT: '0' }
+    let running
+    try {
+      await postgres.psql.query(`CREATE TABLE login (token text, account text); INSERT INTO login VALUES ('t', 'alice'); ${server.PostgresStore.schema}`)
+      const given = { ...sealedPush, ...server, APNs, express, pg: { Pool }, readFileSync: () => 'key', process: { env } }
+      running = (await compiled(backEnd, Object.keys(given), 'server')(...Object.values(given))).server
+      const { port } = running.address()
+      const app = new App({ sender: shown.sender, fetch, url: `http://127.0.0.1:${port}` }, 't')
+      assert.deepEqual(await app.enroll(), [200, 204])
+      const post = (text, headers) => fetch(`${app.url}/messages`, { method: 'POST', body: JSON.stringify({ to: 'alice', text }), headers: { 'content-type': 'application/json', ...headers } })
+      assert.equal((await post('x')).status, 401)
+      assert.equal((await post('Lunch at one?', { authorization: 'Bearer t' })).status, 202)
+      const [[environment, token, push]] = sent
+      assert.deepEqual([environment, token, app.phone.open(push.payload).alert], ['production', '00ff', { title: 'alice', body: 'Lunch at one?' }])
+      assert.equal((await app.send('POST', `${app.path}/test`)).body.enqueued, 1)
+      // A refused token isn't used until the app sends it again.
+      app.token = '00'
+      await app.register()
+      assert.deepEqual((await app.send('POST', `${app.path}/test`)).body.skipped, { refused: 1 })
+      await post('x', { authorization: 'Bearer t' })
+      assert.equal(sent.length, 3)
+      await app.register()
+      await post('x', { authorization: 'Bearer t' })
+      assert.equal(sent.length, 4)
+    } finally {
+      running?.close().closeAllConnections()
+      await postgres.stop()
+    }
   })
 
   it('enrolls and rotates', () => {

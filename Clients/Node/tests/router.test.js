@@ -1,7 +1,10 @@
 // Every route and refusal of EnrollmentHTTP, with hostile bodies and with requests that race.
 
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
@@ -444,5 +447,42 @@ describe('PhoneRouter', () => {
     assert.equal(inspect(new PhoneRouter({ sender, account, load, save })), `PhoneRouter(${TOPIC})`)
     const token = (authorization) => bearerToken(new Request('http://a', { headers: { authorization } }))
     assert.deepEqual(['Bearer x', 'bearer  x ', 'Basic x', 'Bearer', 'Bearer x y', '', `Bearer ${'x'.repeat(600)}`].map(token), ['x', 'x', undefined, undefined, undefined, undefined, undefined])
+    assert.deepEqual([{ authorization: 'Bearer x' }, {}].map((headers) => bearerToken({ headers })), ['x', undefined])
+  })
+})
+
+describe('A device in a keyring', () => {
+  it('enrolls with the router by the commands, rotates, and shows the test', async (context) => {
+    const programs = process.env.SEALED_PUSH_PROGRAMS
+    if (!programs) return context.skip('set SEALED_PUSH_PROGRAMS to the folder of sealedpush and device-simulator')
+    const folder = mkdtempSync(join(tmpdir(), 'router'))
+    try {
+      const run = (program, ...words) => {
+        const { status, stdout, stderr } = spawnSync(join(programs, program), words, { cwd: folder, encoding: 'utf8' })
+        assert.equal(status, 0, stderr)
+        return stdout.trim()
+      }
+      const keys = (...words) => run('sealedpush', 'keys', ...words, '--keyring', 'Keys')
+      keys('generate', 'sender', 'newsroom')
+      keys('generate', 'device', 'phone', '--topic', TOPIC)
+      const [, enrollment] = /enrollment: +(\S+)/.exec(keys('show', 'phone'))
+      const pushes = []
+      const sender = new Sender(keys('export', 'newsroom', '--secret', '--yes'), { topic: TOPIC })
+      const server = setUp({ sender, test: (entry, push) => { pushes.push(push) } })
+      const app = new App(server, 'alice', {
+        enrollment, answer: (challenge) => keys('challenge', 'phone', '--reply', challenge, '--trust', 'newsroom'),
+        get record() { return keys('export', 'phone', '--record') },
+      })
+      assert.deepEqual(await app.enroll(), [200, 204])
+      keys('rotate', 'phone')
+      assert.deepEqual(await app.enroll(), [200, 204])
+      assert.equal((await app.send('POST', `${app.path}/test`)).body.enqueued, 1)
+      writeFileSync(join(folder, 'test.apns'), pushes[0].payload)
+      const shown = run('device-simulator', 'deliver', 'test.apns', '--device', 'phone', '--trust', 'newsroom', '--topic', TOPIC, '--keyring', 'Keys', '--state', 'State', '--json')
+      assert.equal(JSON.parse(shown).body, 'It works: this message was sealed for this device alone.')
+      assert.deepEqual(server.failures, [])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 })

@@ -13,6 +13,7 @@ const version = Number(spawnSync(compiler, ['--version'], { encoding: 'utf8' }).
 
 const program = `
 import { APNs, Device, Leaving, Sender, generateSenderSecret, type APNsAnswer } from 'sealed-push'
+import { bearerToken, PhoneRouter, PostgresStore, SQLiteStore, type Entry } from 'sealed-push/server'
 import { OpenError, Phone } from 'sealed-push/testing'
 const topic = 'com.example.app'
 const sender = new Sender(generateSenderSecret(), { topic })
@@ -22,6 +23,17 @@ const push = sender.seal({ alert: { title: 'Nina' } }, device)
 export const ends: boolean = new Leaving(phone.leave(), { topic }).ends(device)
 export const answer = (apns: APNs): Promise<APNsAnswer> => apns.send(JSON.parse(JSON.stringify(push)), '00ff')
 export const stored: string = push.toJSON().payload
+const rows = { query: async (statement: string, values: unknown[]) => ({ rows: [{ statement, values }] }) }
+const store = new PostgresStore(rows)
+export const local = (database: ConstructorParameters<typeof SQLiteStore>[0]) => new SQLiteStore(database).devices('alice')
+const router = new PhoneRouter<{ user?: string }>({
+  sender, load: store.load, save: store.save,
+  account: (request, { user }) => user ?? bearerToken(request),
+  test: async (entry: Entry, push) => { push.headers; return entry.token === null ? 'no-token' : undefined },
+})
+router.sender = undefined
+export const response: Promise<{ status: number }> = router.fetch(null as any, {})
+export const middleware: Function = router.middleware
 export const isOpenError = (error: unknown): boolean => error instanceof OpenError && error.code === 'rejected'
 `
 
@@ -42,7 +54,7 @@ describe('TypeScript', () => {
       for (const way of ways) {
         const name = way[1].includes('node') && way[1] !== 'node' && way[1] !== 'node10' ? 'a.mts' : 'a.ts'
         assert.equal(compile(name, program, way), '', way.join())
-        const wrong = [["{ title: 'Nina' }", "{ titel: 'Nina' }"], ["'00ff'", '7'], ['phone.leave()', '7'], ['{ OpenError, Phone }', '{ OpenError, Phone, Device }']]
+        const wrong = [["{ title: 'Nina' }", "{ titel: 'Nina' }"], ["'00ff'", '7'], ['phone.leave()', '7'], ['{ OpenError, Phone }', '{ OpenError, Phone, Device }'], ["'no-token'", '7'], ['save: store.save', 'save: store.devices']]
         const errors = compile(name, wrong.reduce((text, [from, to]) => text.replace(from, to), program), way)
         assert.ok(errors.split('error TS').length > wrong.length, `${way}: ${errors}`)
       }

@@ -77,8 +77,8 @@ export class PhoneRouter<Context = any> {
   senderSet: string | undefined
 }
 
-/** Returns the token in a request's `Authorization: Bearer` header, or undefined. */
-export function bearerToken(request: PhoneRequest): string | undefined
+/** Returns the token in a request's `Authorization: Bearer` header, or undefined. Takes the web's requests, and Express's. */
+export function bearerToken(request: { readonly headers: PhoneRequest['headers'] | { authorization?: string } }): string | undefined
 
 /** A database of better-sqlite3 or node:sqlite. */
 export interface SQLiteDatabase {

@@ -387,8 +387,8 @@ function log(what, error) {
 }
 
 /** Returns the token in the `Authorization` header, or undefined. */
-export function bearerToken(request) {
-  const value = request.headers.get('authorization') ?? ''
+export function bearerToken({ headers }) {
+  const value = (typeof headers.get === 'function' ? headers.get('authorization') : headers.authorization) ?? ''
   if (byteCount(value) > 512) return undefined
   return /^bearer +([!-~]+) *$/i.exec(value)?.[1]
 }
