@@ -36,6 +36,13 @@ const words = {
     ],
     padding: ['not a padding policy', 'choose buckets, full, or none'],
     'require-hybrid': ["requireHybrid isn't a Boolean", 'use true or false'],
+    receipts: [
+      "devices can't post receipts to this URL",
+      'use an https URL of at most 256 characters with a lowercase host, and without a user, password, or fragment',
+    ],
+    'outbox-key': ["not an outbox's key", 'pass the text of the file that sealedpush --outbox-key names'],
+    'device-name': ['not the name of a device in an outbox', 'use 1 to 128 bytes of text, and not . or ..'],
+    'idempotency-key': ['not an idempotency key', 'use 1 to 256 bytes of text, such as the ID of the message'],
     priority: ['not a valid priority', 'use 10 or 5'],
     expiration: [
       'not a time, or a time in the past',
@@ -102,6 +109,30 @@ const words = {
     late: ['the answer came more than ten minutes after the challenge', 'create a new challenge'],
     'wrong-answer': ['this is not the answer to any open challenge', 'create a new challenge'],
   },
+  ReceiptError: {
+    'wrong-size': ["the receipt isn't 128 bytes long", "pass the request's whole body"],
+    'unknown-version': ["the receipt's version is unknown", 'update this package'],
+    rejected: ["none of these senders' devices created this receipt", 'include the senders of the last 7 days'],
+    malformed: ['the receipt is malformed', 'drop it'],
+    'too-old': ['the receipt was created more than 7 days ago', 'drop it'],
+    clock: ['the receipt was created more than 26 hours ahead of this clock', 'compare the clocks'],
+  },
+  FileError: {
+    unreadable: ["the file or its entry can't be read", 'pass a path, bytes, or a stream of bytes, and the unchanged entry'],
+    'not-writable': ["the file can't be written", "check that the folder exists and the disk isn't full"],
+    exists: ['the file already exists', "choose another name; files aren't overwritten"],
+    empty: ['the file is empty', 'choose a file with content'],
+    'too-large': ['the file is too large', 'iOS shows sounds of up to 5 MB, images of up to 10 MB, and movies of up to 50 MB'],
+    'wrong-type': ["the file isn't of the given type", "pass the file's type, such as image/png"],
+    url: [
+      "devices can't fetch a file from this URL",
+      'use an https URL of at most 2,048 characters with a lowercase host, and without a user, password, or fragment',
+    ],
+    id: ['not a valid attachment ID', 'use 1 to 64 bytes of text, unique within the message'],
+    thumbnail: ['not a valid thumbnail', 'see ContentParts 14.1: hidden, clip, time'],
+    cut: ['the file is shorter than it should be', 'store it again, byte for byte'],
+    altered: ["the file isn't the one that was sealed", 'store it again, byte for byte'],
+  },
   OpenError: Object.fromEntries(
     [
       'malformed', 'unknown-suite', 'unknown-recipient', 'unknown-sender', 'anonymous-not-allowed', 'rejected', 'malformed-content',
@@ -159,6 +190,17 @@ export class RecordError extends SealedPushError {}
 
 /** A challenge isn't answered, or an answer is refused (Specification 11.5). */
 export class ChallengeError extends SealedPushError {}
+
+/** A receipt is refused (ContentParts 16.5). Respond with status 400. */
+export class ReceiptError extends SealedPushError {}
+
+/** A file wasn't sealed, or doesn't open (ContentParts 14). `cause` is the system's error, if there is one. */
+export class FileError extends SealedPushError {
+  constructor(code, { cause } = {}) {
+    super(code)
+    if (cause !== undefined) Object.defineProperty(this, 'cause', { value: cause, configurable: true, writable: true })
+  }
+}
 
 /** A push doesn't open (Specification 6.1). Only `sealed-push/testing` throws it. */
 export class OpenError extends SealedPushError {}

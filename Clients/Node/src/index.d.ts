@@ -8,10 +8,21 @@ export interface Push {
   readonly messageID: string
   /** The key that the push is sealed to, push1... or pushpq.... */
   readonly recipient: string
+  /** The public key of the sender that sealed the push, pushsender1.... */
+  readonly sender: string
   /** The payload as an object, for HTTP clients that write the JSON themselves. */
   readonly message: Record<string, unknown>
   /** The push for a queue of JSON: its payload is text. `APNs.send` accepts it. */
-  toJSON(): { payload: string; headers: Record<string, string>; messageID: string; recipient: string }
+  toJSON(): PushJSON
+}
+
+/** A push as JSON. Its payload is text; send it as UTF-8. */
+export interface PushJSON {
+  payload: string
+  headers: Record<string, string>
+  messageID: string
+  recipient: string
+  sender: string
 }
 
 /** Visible text in the clear, or Apple's texts and loc-keys with a body (Specification 2.2); at most 1,024 bytes of JSON. */
@@ -49,7 +60,14 @@ export interface Content {
     color?: string
     axes?: boolean
   }
-  person?: { name: string; id: string; 'image-data'?: string }
+  /** `image` is the ID of a PNG or JPEG among the attachments. */
+  person?: { name: string; id: string; image?: string } | { name: string; id: string; 'image-data'?: string }
+  /** What `sealAttachment` returned; at most 16. */
+  attachments?: AttachmentEntry[]
+  /** Content in an encrypted file (ContentParts 18). */
+  overflow?: FileEntry
+  /** The request for a receipt; by default, the sender's. */
+  receipt?: { url: string; id: string; key: string }
   template?: true
   data?: unknown
 }
@@ -88,13 +106,19 @@ export class Sender {
    * @param secret PUSH-SENDER-SECRET-KEY-1.... The app trusts its public key.
    * @param settings `topic`: the app's bundle ID. `safeDefault`: the text sent in the clear, and shown if the app's extension can't
    *   run. `padding`: how much an observer learns about the length of the content: "buckets" (256, 512, 1,024, 2,048, or all that
-   *   fits), "full" (nothing), or "none" (the length). `requireHybrid`: seal to hybrid keys only, pushpq....; off by default. Other
-   *   settings are refused.
+   *   fits), "full" (nothing), or "none" (the length). `requireHybrid`: seal to hybrid keys only, pushpq....; off by default.
+   *   `receipts`: the https URL to which devices post a receipt after they show a message. Other settings are refused.
    * @throws KeyTextError, SettingError
    */
   constructor(
     secret: string,
-    settings: { topic: string; safeDefault?: SafeDefault; padding?: 'buckets' | 'full' | 'none'; requireHybrid?: boolean },
+    settings: {
+      topic: string
+      safeDefault?: SafeDefault
+      padding?: 'buckets' | 'full' | 'none'
+      requireHybrid?: boolean
+      receipts?: string
+    },
   )
 
   /** The bundle ID of the app that this sender seals for. */
@@ -120,7 +144,111 @@ export class Sender {
    *   TooLargeError, SettingError
    */
   sealUnverified(content: Content | Withdrawal, recipient: string, options?: SealOptions): Push
+
+  /** Returns the `Receipt.device` of the receipts from the device with this key. @throws KeyTextError */
+  receiptDevice(recipient: string): string
 }
+
+/** The entry of an encrypted file: it contains the file's key, so it is as secret as the content. */
+export interface FileEntry {
+  url: string
+  size: number
+  hash: string
+  key?: string
+  plain?: boolean
+}
+
+/** How iOS shows a picture or movie in the notification (ContentParts 14.1). */
+export interface Thumbnail {
+  hidden?: boolean
+  clip?: [number, number, number, number]
+  time?: number
+}
+
+export interface AttachmentEntry extends FileEntry {
+  id: string
+  type: string
+  thumbnail?: Thumbnail
+}
+
+/** A file's path, its bytes, or a stream of bytes. */
+export type FileSource = string | URL | Uint8Array | AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+/** A new file's path, which appears only once the file is complete; or a stream of Node, which isn't ended. */
+export type FileDestination = string | URL | NodeJS.WritableStream
+
+/**
+ * Encrypts a picture, sound, or movie, and returns its entry for the content's list `attachments`. Store the result at `url`, byte
+ * for byte, before you send the push. Uses under a megabyte of memory for any length, and about 0.2 seconds of CPU time per megabyte.
+ * @param options `id`: unique in its message, 1 to 64 bytes. `type`: such as "image/png"; by default, taken from the source's name. The
+ *   file's first bytes must match it. `plain`: whether to leave the file unencrypted, because it is public anyway.
+ * @throws FileError
+ */
+export function sealAttachment(
+  source: FileSource,
+  destination: FileDestination,
+  options: { url: string; id: string; type?: string; thumbnail?: Thumbnail; plain?: boolean },
+): Promise<AttachmentEntry>
+
+/**
+ * Encrypts a file of any kind and length that the app itself fetches. Like `sealAttachment`, but without iOS's limits. Put the entry
+ * into the content's `data`.
+ * @throws FileError
+ */
+export function sealFile(source: FileSource, destination: FileDestination, options: { url: string; plain?: boolean }): Promise<FileEntry>
+
+/**
+ * Checks and decrypts a stored file, as a device does. A path appears only once the whole file is checked; only its owner can read
+ * it. A stream gets the file piece by piece; don't use any of it until this function returns.
+ * @throws FileError
+ */
+export function openFile(entry: FileEntry, source: FileSource, destination: FileDestination): Promise<void>
+
+/** A device's statement. Count each pair of `device` and `number` once, not the number alone: a device can claim any. */
+export interface Receipt {
+  /** The same text in all receipts of one device; `Sender.receiptDevice` returns it. */
+  device: string
+  /** The same text in all of this device's receipts for this message. */
+  number: string
+  /** When the message was shown, by the device's clock, in Unix seconds. */
+  shownAt: number
+  /** The time from the call to the extension until the message was shown. */
+  elapsedMilliseconds: number
+  /** The number of pushes that didn't open since the last receipt, by code. At most 65,535 each, as the device claims. */
+  failures: Record<string, number>
+  /** The number that didn't open for reasons that only a later version knows. */
+  otherFailures: number
+}
+
+/** Checks the receipts of an app's devices. A check takes about 0.1 ms. */
+export class ReceiptReceiver {
+  /**
+   * @param secrets The senders' secrets of the last 7 days, the current one first. At most 16 are tried.
+   * @throws KeyTextError, SettingError
+   */
+  constructor(secrets: string[], settings: { topic: string })
+
+  /** Returns the receipt in a request's whole body. Counting is up to you. @throws ReceiptError; respond with 400 */
+  check(body: Uint8Array, options?: { now?: number }): Receipt
+}
+
+/** The key that authenticates an outbox's rows, from the file that `sealedpush --outbox-key` names. @throws SettingError */
+export class OutboxKey {
+  constructor(text: string)
+}
+
+/**
+ * Returns a query of `pg` that enqueues a push into an outbox in PostgreSQL, in your transaction (Docs/PostgreSQL.md). Its one row has
+ * one column, `enqueue`: "enqueued", or the reason why not.
+ * @param device The device's name in the outbox, 1 to 128 bytes, and not "." or "..".
+ * @param options `key`: an idempotency key for the message, 1 to 256 bytes, such as its ID. For 30 days, a key isn't enqueued
+ *   twice. `outboxKey`: the outbox's key, if it has one.
+ * @throws SettingError
+ */
+export function enqueueQuery(
+  push: Push | PushJSON,
+  device: string,
+  options?: { key?: string; outboxKey?: OutboxKey },
+): { text: string; values: unknown[] }
 
 /** The stored state of a device, for JSON. It isn't secret, but anyone who can change it decides which keys are sealed to. */
 export interface DeviceState {
@@ -288,3 +416,5 @@ export class TooLargeError extends SealedPushError {
 export class SettingError extends SealedPushError {}
 export class RecordError extends SealedPushError {}
 export class ChallengeError extends SealedPushError {}
+export class ReceiptError extends SealedPushError {}
+export class FileError extends SealedPushError {}

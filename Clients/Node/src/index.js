@@ -7,6 +7,11 @@
 // for a phone. `sealed-push/testing` has a phone for tests.
 
 export { APNs } from './apns.js'
+export { openFile, sealAttachment, sealFile } from './attachments.js'
 export { Device, Leaving } from './device.js'
-export { ChallengeError, ContentError, KeyTextError, RecordError, SealedPushError, SettingError, TooLargeError } from './errors.js'
+export {
+  ChallengeError, ContentError, FileError, KeyTextError, ReceiptError, RecordError, SealedPushError, SettingError, TooLargeError,
+} from './errors.js'
+export { enqueueQuery, OutboxKey } from './outbox.js'
+export { ReceiptReceiver } from './receipts.js'
 export { generateSenderSecret, Sender } from './sender.js'

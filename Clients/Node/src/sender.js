@@ -9,6 +9,7 @@ import { forSealing, isBackground, pad, PADDINGS, plain, plainObject, suspects }
 import { CHALLENGE, derive, overhead, privateKey, publicBytes, seal, senderScalar, toSeal } from './protocol/hpke.js'
 import { decodeRecipient, decodeSecret, encode, encodeRecipient, isHybrid, SENDER, SENDER_SECRET } from './protocol/key-text.js'
 import { CIPHERTEXT } from './protocol/mlkem.js'
+import { deviceID, isAddress, request, serverKey } from './protocol/receipts.js'
 import { armor, encodeBase64, isSeconds, isTopic, LATEST, options, seconds, toJSON } from './protocol/text.js'
 import { alertOf } from './protocol/visible.js'
 
@@ -35,12 +36,15 @@ export function generateSenderSecret() {
 /** Seals the messages of one server for one app. index.d.ts documents the members. */
 export class Sender {
   #secret
+  #publicText
   #headerKey
   #topic
   #padding
   #requireHybrid
   #around
   #largest
+  #receipts
+  #receiptKey
 
   static {
     isSender = (value) => typeof value === 'object' && value !== null && #secret in value
@@ -48,20 +52,24 @@ export class Sender {
   }
 
   constructor(secret, settings) {
-    const names = ['topic', 'safeDefault', 'padding', 'requireHybrid']
-    const { topic, safeDefault = GENERIC_TEXT, padding = 'buckets', requireHybrid = false } = options(settings, ...names)
+    const names = ['topic', 'safeDefault', 'padding', 'requireHybrid', 'receipts']
+    const { topic, safeDefault = GENERIC_TEXT, padding = 'buckets', requireHybrid = false, receipts } = options(settings, ...names)
     const bytes = decodeSecret(SENDER_SECRET, secret)
     const scalar = senderScalar(bytes)
     this.#secret = privateKey(scalar)
     scalar.fill(0)
+    this.#publicText = encode(SENDER, publicBytes(this.#secret))
     if (isTopic(topic)) this.#headerKey = derive(bytes, 'sealedpush/v1 ids', topic)
+    if (isTopic(topic)) this.#receiptKey = serverKey(bytes, topic)
     bytes.fill(0)
     if (!isTopic(topic)) throw new SettingError('topic')
     if (!PADDINGS.includes(padding)) throw new SettingError('padding')
     if (typeof requireHybrid !== 'boolean') throw new SettingError('require-hybrid')
+    if (receipts !== undefined && !isAddress(receipts)) throw new SettingError('receipts')
     this.#topic = topic
     this.#padding = padding
     this.#requireHybrid = requireHybrid
+    this.#receipts = receipts
     // Everything around the envelope's text, and the largest envelope that fits (5.3).
     const clear = JSON.stringify({ aps: { alert: checkedAlert(safeDefault), 'mutable-content': 1 }, 'custom-encrypted-message': '' })
     this.#around = [Buffer.from(clear.slice(0, -2)), Buffer.from(clear.slice(-2))]
@@ -79,12 +87,16 @@ export class Sender {
     return this.#seal(content, recipient, settings, seconds(options(settings, ...SEAL_OPTIONS).now))
   }
 
+  receiptDevice(recipient) {
+    return encodeBase64(deviceID(this.#receiptKey, decodeRecipient(recipient)))
+  }
+
   get topic() {
     return this.#topic
   }
 
   get publicKey() {
-    return encode(SENDER, publicBytes(this.#secret))
+    return this.#publicText
   }
 
   get maxContentBytes() {
@@ -104,6 +116,9 @@ export class Sender {
       const expires = Math.min(made.sent + keeps * DAY, LATEST)
       if (expires >= now) made.expires = expires
     }
+    if (this.#receipts !== undefined && !('receipt' in made) && !('withdraw' in made)) {
+      made.receipt = request(this.#receiptKey, key, this.#receipts)
+    }
     const data = forSealing(made, this.#topic, now)
     suspects(made).forEach(warn)
     if (keeps !== undefined) {
@@ -117,7 +132,7 @@ export class Sender {
     data.fill(0)
     plaintext.fill(0)
     const [start, end] = [isBackground(made) ? BACKGROUND : this.#around[0], this.#around[1]]
-    return new Push(Buffer.concat([start, Buffer.from(encodeBase64(sealed)), end]), headers, made.id, encodeRecipient(key))
+    return new Push(Buffer.concat([start, Buffer.from(encodeBase64(sealed)), end]), headers, made.id, encodeRecipient(key), this.publicKey)
   }
 
   #headers(content, recipient, priority, expires) {
@@ -171,8 +186,8 @@ function warn(member) {
 
 /** A finished push. Send the same payload and headers in each retry. */
 class Push {
-  constructor(payload, headers, messageID, recipient) {
-    Object.assign(this, { payload, headers: Object.freeze(headers), messageID, recipient })
+  constructor(payload, headers, messageID, recipient, sender) {
+    Object.assign(this, { payload, headers: Object.freeze(headers), messageID, recipient, sender })
     Object.freeze(this)
   }
 

@@ -67,6 +67,12 @@ export class Phone {
    * @throws OpenError: its `code` is the reason of Specification 6.1 and 6.4, such as `rejected`
    */
   open(payload: Uint8Array | string | object, options?: { now?: number }): Record<string, any>
+
+  /**
+   * Returns the receipt that opened content requests, or undefined. Post it to `content.receipt.url`. It counts the pushes that have
+   * not opened since the last one.
+   */
+  receipt(content: Record<string, any>, options?: { elapsedMilliseconds?: number; now?: number }): Buffer | undefined
 }
 
 /** A push doesn't open (Specification 6.1). */

@@ -8,6 +8,7 @@ import * as hpke from './protocol/hpke.js'
 import { decode, decodeRecipient, encode, encodeRecipient, ENROLLMENT, ENROLLMENT_SECRET, isPublicKey, SENDER } from './protocol/key-text.js'
 import { fieldOf, Identity, openEnvelope, openField } from './protocol/opening.js'
 import { DEVICE, signLeaving, signRecord } from './protocol/records.js'
+import { make, readRequest, REASONS } from './protocol/receipts.js'
 import { armor, isTopic, options, seconds, unarmor } from './protocol/text.js'
 
 export { OpenError }
@@ -27,6 +28,8 @@ export class Phone {
   #active
   #retired = []
   #seen = new Set()
+  // The number of pushes that didn't open since the last receipt, by code.
+  #failures = new Map()
 
   constructor(settings) {
     const names = ['topic', 'trusting', 'hybrid', 'keeps', 'allowAnonymous', 'identities', 'enrollmentSecret']
@@ -111,6 +114,24 @@ export class Phone {
 
   open(payload, settings) {
     const now = seconds(options(settings, 'now').now)
+    try {
+      return this.#open(payload, now)
+    } catch (error) {
+      if (error instanceof OpenError) this.#failures.set(error.code, (this.#failures.get(error.code) ?? 0) + 1)
+      throw error
+    }
+  }
+
+  receipt(content, settings) {
+    const { elapsedMilliseconds = 0, now } = options(settings, 'elapsedMilliseconds', 'now')
+    const request = readRequest(content?.receipt)
+    if (request === null) return undefined
+    const counts = new Map(REASONS.map((code, index) => [index + 1, this.#failures.get(code) ?? 0]))
+    this.#failures.clear()
+    return make(request.key, request.id, content.id, seconds(now), elapsedMilliseconds, counts)
+  }
+
+  #open(payload, now) {
     const identities = [...this.#active, ...this.#retired]
     const device = { identities, senders: this.#senders(), topic: this.#topic, now, allowAnonymous: this.#allowAnonymous }
     const { content, envelope, identity, sender } = openField(fieldOf(payload), device)

@@ -6,6 +6,7 @@ import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import * as sealedPush from 'sealed-push'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
+import * as server from 'sealed-push/server'
 import * as testing from 'sealed-push/testing'
 import { MOMENT } from '../src/errors.js'
 import { NAMES } from '../src/protocol/content.js'
@@ -34,7 +35,7 @@ describe('Sender', () => {
   it('makes a push that goes through a queue of JSON', () => {
     const push = sender.seal(NINA, device)
     const stored = JSON.parse(JSON.stringify({ jobs: [push] })).jobs[0]
-    assert.deepEqual(stored, { payload: push.payload.toString(), headers: push.headers, messageID: push.messageID, recipient: push.recipient })
+    assert.deepEqual(stored, { payload: push.payload.toString(), headers: push.headers, messageID: push.messageID, recipient: push.recipient, sender: sender.publicKey })
     assert.ok(Buffer.from(stored.payload).equals(push.payload))
     assert.equal(phone.open(stored.payload).alert.title, 'Nina')
   })
@@ -230,8 +231,8 @@ describe('Sender', () => {
       'collapse-id': ['', 'é'.repeat(33)], alert: [{}, [], 'x', { body: 7 }, { title: ' \u200b\u2800' }, null], badge: [-1, 2147483648, 1.5, '1'],
       sound: ['', { critical: 2 }, { volume: 1.1 }, { name: '' }, 7], 'thread-id': [7], category: [null],
       'interruption-level': ['loud', 7], 'relevance-score': [1.1, '1'], data: [null], chart: [{}, { kind: 'line', points: [null] }],
-      person: [{}, { name: 'Nina' }, { name: ' ', id: 'n' }, { name: 'Nina', id: 'n', image: 'a' }, { name: 'Nina', id: 'n', 'image-data': 'A' }, 'Nina'],
-      template: [false, 1], attachments: [[{}]], overflow: [{}], receipt: [{}],
+      person: [{}, { name: 'Nina' }, { name: ' ', id: 'n' }, { name: 'Nina', id: 'n', image: '' }, { name: 'Nina', id: 'n', 'image-data': 'A' }, 'Nina'],
+      template: [false, 1], attachments: [7, ['x']], overflow: [7], receipt: [{}, { url: 'https://a.example' }],
     }
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) assert.equal(member({ ...NINA, [name]: value }), name, `${name}: ${inspect(value)}`)
@@ -255,6 +256,9 @@ describe('Sender', () => {
       assert.throws(() => quick.seal({ ...NINA, data }, device), (error) => error.message.includes(words) && error.message.includes(`"${path}"`), words)
     }
     assert.equal(member({ alert: { body: new Date() } }), 'alert.body')
+    for (const [path, part] of [['attachments[0].url', { attachments: [{}] }], ['overflow.url', { overflow: {} }], ['person.image', { person: { name: 'Nina', id: 'n', image: 'a' } }], ['attachments[0].key', { attachments: [{ key: null }] }]]) {
+      assert.equal(member({ ...NINA, ...part }), path)
+    }
     assert.equal(member({ ...NINA, sent: new Date() }), 'sent')
     // A name is the same only if its bytes are.
     assert.equal(member({ ...NINA, data: { 'é': 1, 'e\u0301': 2, ['é'.repeat(128)]: 3 }, attachments: [] }), undefined)
@@ -374,17 +378,18 @@ describe('Secrets', () => {
 
 describe('The types', () => {
   it('declare all exports, and each member of the classes', () => {
-    const [types, testingTypes] = ['index', 'testing'].map((name) => readFileSync(new URL(`../src/${name}.d.ts`, import.meta.url), 'utf8'))
+    const [types, testingTypes, serverTypes] = ['index', 'testing', 'server/index'].map((name) => readFileSync(new URL(`../src/${name}.d.ts`, import.meta.url), 'utf8'))
     const declared = (text) => [...text.matchAll(/^export (?:class|function) (\w+)/gm)].map((match) => match[1]).sort()
     assert.deepEqual(declared(types), Object.keys(sealedPush).sort())
     assert.deepEqual(declared(testingTypes), Object.keys(testing).sort())
+    assert.deepEqual(declared(serverTypes), Object.keys(server).sort())
     // The types of content are closed, so that a compiler finds a misspelled name.
     const [content, withdrawal] = ['Content', 'Withdrawal'].map((name) => types.split(`export interface ${name} {`)[1].split('\n}')[0])
     const members = [...new Set([...`${content}\n${withdrawal}`.matchAll(/^  '?([\w-]+)'?\??:/gm)].map((match) => match[1]))]
-    assert.deepEqual(members.sort(), NAMES.content.filter((name) => !['attachments', 'overflow', 'receipt'].includes(name)).sort())
+    assert.deepEqual(members.sort(), [...NAMES.content].sort())
     assert.ok(!content.includes('[name'))
-    for (const type of [Sender, Device, sealedPush.APNs, sealedPush.Leaving, testing.Phone]) {
-      const block = `${types}${testingTypes}`.split(`export class ${type.name} {`)[1].split('\n}')[0]
+    for (const type of [Sender, Device, sealedPush.APNs, sealedPush.Leaving, sealedPush.ReceiptReceiver, sealedPush.OutboxKey, testing.Phone, ...Object.values(server).filter(({ prototype }) => prototype !== undefined && Object.getOwnPropertyNames(prototype).length > 1)]) {
+      const block = `${types}${testingTypes}${serverTypes}`.split(new RegExp(`export class ${type.name}\\b.*{`))[1].split('\n}')[0]
       const names = [...Object.getOwnPropertyNames(type.prototype), ...Object.getOwnPropertyNames(type)]
       for (const name of names.filter((each) => !['constructor', 'length', 'name', 'prototype'].includes(each))) {
         assert.match(block, new RegExp(`\\b${name}\\b`), `${type.name}.${name}`)

@@ -18,19 +18,50 @@ const QUARTERS = [
 ].map((quarter) => quarter.map((word) => 2 * word))
 
 /** Returns the hash of a message, of 1 to 64 bytes, under a key of at most 64 bytes. Takes about 10 µs per block of 128 bytes. */
-export function blake2b(length, message, key = Buffer.alloc(0)) {
-  const state = Uint32Array.from(IV)
-  state[0] ^= 0x01010000 ^ (key.length << 8) ^ length
-  const data = key.length > 0 ? Buffer.concat([key, Buffer.alloc(BLOCK - key.length), message]) : message
-  for (let at = 0; at === 0 || at < data.length; at += BLOCK) {
-    const block = Buffer.alloc(BLOCK)
-    data.copy(block, 0, at)
-    compress(state, block, Math.min(at + BLOCK, data.length), at + BLOCK >= data.length)
+export function blake2b(length, message, key) {
+  return new Blake2b(length, key).update(message).digest()
+}
+
+/** The hash of a message that arrives in parts. */
+export class Blake2b {
+  #length
+  #state = Uint32Array.from(IV)
+  #block = Buffer.alloc(BLOCK)
+  #filled = 0
+  #count = 0
+
+  constructor(length, key = Buffer.alloc(0)) {
+    this.#length = length
+    this.#state[0] ^= 0x01010000 ^ (key.length << 8) ^ length
+    if (key.length === 0) return
+    this.#block.set(key)
+    this.#filled = BLOCK
   }
-  if (data !== message) data.fill(0)
-  const hash = Buffer.alloc(64)
-  state.forEach((half, index) => hash.writeUInt32LE(half, 4 * index))
-  return hash.subarray(0, length)
+
+  update(part) {
+    for (let at = 0; at < part.length; ) {
+      // The last block waits for `digest`.
+      if (this.#filled === BLOCK) this.#take(false)
+      const more = part.subarray(at, at + BLOCK - this.#filled)
+      this.#block.set(more, this.#filled)
+      this.#filled += more.length
+      at += more.length
+    }
+    return this
+  }
+
+  digest() {
+    this.#take(true)
+    const hash = Buffer.alloc(64)
+    this.#state.forEach((half, index) => hash.writeUInt32LE(half, 4 * index))
+    return hash.subarray(0, this.#length)
+  }
+
+  #take(isLast) {
+    this.#count += this.#filled
+    compress(this.#state, this.#block, this.#count, isLast)
+    this.#filled = 0
+  }
 }
 
 /** 3.2. `count` is the number of bytes up to the end of this block. Wipes the block. */

@@ -1,7 +1,9 @@
 // The content of a message: its rules, its JSON, and its padding (Specification, section 4; ContentParts, section 15).
 
 import { ContentError, MOMENT, SealedPushError, TooLargeError } from '../errors.js'
-import { byteCount, isSeconds, isTopic, isUnicode, toJSON } from './text.js'
+import { areAttachments, isFileURL, isOverflow } from './files.js'
+import { readRequest } from './receipts.js'
+import { byteCount, decodeBase64, isSeconds, isTopic, isUnicode, toJSON } from './text.js'
 import { isVisible } from './visible.js'
 
 export const PADDINGS = ['buckets', 'full', 'none']
@@ -12,6 +14,7 @@ const ALERT = 'must be an object with at least one visible text, such as { title
 const WITHDRAW = 'must name a "message", a "thread", or both'
 const BESIDE = 'has no effect in a withdrawal; leave it out'
 const PAST = `is in the past; give ${MOMENT}`
+const ADDRESS = 'must be an https URL with a lowercase host, and without a user, password, or fragment'
 const NO_TIME = `is not a time; give ${MOMENT}`
 const LONG_NAME = 'contains a name larger than 256 bytes'
 // The reasons of members that break their rules; the others have `WRONG`.
@@ -60,15 +63,25 @@ export function forSealing(content, topic, now) {
     check(Object.hasOwn(WITHDRAW_RULES, name), BESIDE, `withdraw.${name}`)
     check(WITHDRAW_RULES[name](value), WRONG, `withdraw.${name}`)
   }
+  for (const [member, entry] of filesOf(content)) check(isFileURL(entry.url), ADDRESS, `${member}.url`)
   for (const [name, rule] of Object.entries(RULES)) {
     check(!(name in content) || rule(content[name]), REASONS[name] ?? WRONG, name)
   }
   const beside = 'withdraw' in content ? NAMES.content.filter((name) => name in content && !isEmptyArray(content[name])) : []
   for (const name of beside) check(WITHDRAWAL.includes(name), BESIDE, name)
   check(!('badge' in content && 'badge-add' in content), WRONG, 'badge-add')
+  const pictures = (content.attachments ?? []).filter(({ type }) => ['image/png', 'image/jpeg'].includes(type))
+  const image = content.person?.image
+  check(image === undefined || pictures.some(({ id }) => id === image), WRONG, 'person.image')
   check(content.topic === topic, WRONG, 'topic')
   check(!(content.expires < now), PAST, 'expires')
   return toJSON(content)
+}
+
+/** Returns the entries of files, with their paths. */
+function filesOf({ attachments, overflow }) {
+  const listed = Array.isArray(attachments) ? attachments.map((entry, index) => [`attachments[${index}]`, entry]) : []
+  return [...listed, ['overflow', overflow]].filter(([, entry]) => isObject(entry))
 }
 
 /** Parses and checks content as a receiver does (4.4 to 4.8). Throws a SyntaxError or ContentError for anything else. */
@@ -113,6 +126,7 @@ export function isWithdrawing({ withdraw }) {
 
 /** Throws an error that names a member that must not be null (4.8). */
 function checkNulls(value, kind, path) {
+  if (Array.isArray(value)) value.forEach((each, index) => checkNulls(each, kind, `${path}[${index}]`))
   if (!isObject(value)) return
   for (const name of NAMES[kind]) {
     const member = path === '' ? name : `${path}.${name}`
@@ -231,13 +245,12 @@ export function isChart(value) {
   )
 }
 
-/** Whether a value is a person (19.1). There are no attachments here, so the picture must be in `image-data`. */
+/** Whether a value is a person (19.1). The caller checks that the picture is among the attachments. */
 function isPerson(value) {
-  if (!isObject(value)) return false
-  const { name, id, image, 'image-data': data = 'AA' } = value
-  return [name, id].every((text) => isShort(text, 128) && text !== '') && isVisible(name) && image === undefined &&
-    isText(data) && /^[A-Za-z0-9_-]+$/.test(data) && data === Buffer.from(data, 'base64url').toString('base64url') &&
-    Buffer.from(data, 'base64url').length <= 2048
+  if (!isObject(value) || ('image' in value && 'image-data' in value)) return false
+  const { name, id, image = 'x', 'image-data': data = 'AA' } = value
+  const bytes = decodeBase64(data)
+  return [name, id, image].every((text) => isShort(text, 128) && text !== '') && isVisible(name) && bytes !== null && bytes.length <= 2048
 }
 
 // 21.1
@@ -255,7 +268,6 @@ const WITHDRAWAL = ['id', 'topic', 'sent', 'expires', 'collapse-id', 'badge', 'd
 /** Whether content that may be sealed is sent in a background push (21.3). */
 export const isBackground = (content) => 'withdraw' in content && content.withdraw.filtered !== true
 
-// This client doesn't support attachments, overflow, or receipts, so it refuses them. An empty list of attachments is accepted.
 const RULES = {
   id: (value) => isText(value) && MESSAGE_ID.test(value),
   topic: isTopic,
@@ -275,9 +287,9 @@ const RULES = {
   person: isPerson,
   template: (value) => value === true,
   withdraw: isWithdrawal,
-  attachments: isEmptyArray,
-  overflow: () => false,
-  receipt: () => false,
+  attachments: areAttachments,
+  overflow: isOverflow,
+  receipt: (value) => readRequest(value) !== null,
 }
 
 /** The members whose rules make a receiver refuse the content (4.8). */
@@ -286,6 +298,8 @@ const STRICT = [
   'relevance-score', 'data',
 ]
 
+const FILE = ['url', 'size', 'hash', 'key', 'plain']
+
 /** The members of content and of its objects. */
 export const NAMES = {
   content: Object.keys(RULES),
@@ -293,5 +307,9 @@ export const NAMES = {
   sound: ['critical', 'name', 'volume'],
   chart: ['kind', 'points', 'labels', 'prefix', 'suffix', 'color', 'axes'],
   person: ['name', 'id', 'image', 'image-data'],
+  attachments: [...FILE, 'id', 'type', 'thumbnail'],
+  thumbnail: ['hidden', 'clip', 'time'],
+  overflow: FILE,
+  receipt: ['url', 'id', 'key'],
   withdraw: Object.keys(WITHDRAW_RULES),
 }
