@@ -4,7 +4,7 @@
 //   const push = sender.seal({ alert: { title: 'Nina', body: 'Lunch at one?' } }, device)
 //
 // `push.payload` is the body of a request to Apple, and `push.headers` are its headers. `Device` is the state that a server stores
-// for a phone. `sealed-push/testing` has a phone for tests.
+// for a phone. `sealed-push/server` answers phones, and `sealed-push/testing` has a phone for tests.
 
 export { APNs } from './apns.js'
 export { openFile, sealAttachment, sealFile } from './attachments.js'

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict'
 import { generateKeyPairSync } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import * as sealedPush from 'sealed-push'
 import { Phone } from 'sealed-push/testing'
@@ -20,7 +22,7 @@ const AsyncFunction = Object.getPrototypeOf(async () => {}).constructor
 const compiled = (text, parameters, results = '') =>
   new AsyncFunction(...parameters, `${text.replace(/^import .*$/gm, '')}; return { ${results} }`)
 
-const [minute, sealing, sending, backEnd, devices] = blocks
+const [minute, sealing, sending, enqueuing, backEnd, devices, files, receiving] = blocks
 const parameters = ['Device', 'Leaving', 'Sender', 'stored', 'process']
 const values = [sealedPush.Device, sealedPush.Leaving, sealedPush.Sender, device.toJSON(), { env: { SENDER_SECRET: secret } }]
 const shown = await compiled(`${sealing}\n${devices}`, parameters, 'sender, push, enroll, answered, updated, left')(...values)
@@ -35,7 +37,7 @@ describe('README.md', () => {
   })
 
   it('seals in ten lines', () => {
-    assert.equal(blocks.length, 5)
+    assert.equal(blocks.length, 8)
     assert.ok(blocks[1].split('\n').length <= 10)
     assert.equal(phone.open(shown.push.payload).alert.body, 'Lunch at one?')
   })
@@ -134,6 +136,30 @@ describe('README.md', () => {
     assert.deepEqual(shown.left(leaving, (enrollment) => (asked.push(enrollment), [device])), [device])
     assert.deepEqual(asked, [device.enrollment])
     assert.deepEqual(shown.left(leaving, () => [enrolled(shown.sender, phone).device]), [])
+  })
+
+  it('enqueues, encrypts a photo, and takes a receipt', async () => {
+    const { enqueue, contentWithPhoto } = await compiled(`${enqueuing}\n${files}`, ['enqueueQuery', 'sealAttachment'], 'enqueue, contentWithPhoto')(sealedPush.enqueueQuery, sealedPush.sealAttachment)
+    const given = []
+    const client = { query: async (query) => (given.push(query), { rows: [{ enqueue: 'enqueued' }] }) }
+    assert.equal(await enqueue(client, shown.push, 'phone-1', 7), 'enqueued')
+    assert.equal(given[0].values[8], 'message 7 to phone-1')
+    const folder = mkdtempSync(join(tmpdir(), 'readme'))
+    try {
+      writeFileSync(join(folder, 'photo.gif'), 'GIF89a and so on')
+      const content = await contentWithPhoto(join(folder, 'photo.gif'), join(folder, 'stored'))
+      const sender = new sealedPush.Sender(secret, { topic: TOPIC, receipts: 'https://push.example.com/receipts' })
+      const opened = phone.open(sender.seal(content, device).payload)
+      await sealedPush.openFile(opened.attachments[0], join(folder, 'stored'), join(folder, 'opened'))
+      assert.equal(readFileSync(join(folder, 'opened'), 'utf8'), 'GIF89a and so on')
+      const { ReceiptError, ReceiptReceiver } = sealedPush
+      const { received } = await compiled(receiving, ['ReceiptError', 'ReceiptReceiver', 'process'], 'received')(ReceiptError, ReceiptReceiver, { env: { SENDER_SECRET: secret } })
+      const body = phone.receipt(opened)
+      assert.deepEqual(received(body).slice(0, 2), [204, sender.receiptDevice(device.recipient())])
+      assert.deepEqual(received(body.subarray(1)), [400, 'wrong-size'])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
   })
 
   it('lists every error', () => {
