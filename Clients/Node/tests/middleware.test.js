@@ -9,7 +9,10 @@ import { App, backEnd, installed, MemoryStore } from './back-end.js'
 const express = installed('express')
 const missing = express === undefined && "needs Express, as in Debian's node-express"
 const servers = []
-after(() => servers.forEach((server) => server.close().closeAllConnections()))
+after(() => servers.forEach((server) => {
+  server.close()
+  server.closeAllConnections()
+}))
 
 /** Returns the back end, and the URL of a server with this listener. */
 async function listening(listener, back = backEnd(new MemoryStore())) {

@@ -111,7 +111,8 @@ describe('README.md', () => {
       await post('x', { authorization: 'Bearer t' })
       assert.equal(sent.length, 4)
     } finally {
-      running?.close().closeAllConnections()
+      running?.close()
+      running?.closeAllConnections()
       await postgres.stop()
     }
   })
