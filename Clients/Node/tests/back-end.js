@@ -1,7 +1,7 @@
 // Shared by the tests of `sealed-push/server`: a store in memory, a client that acts as the app, and a server of PostgreSQL.
 
 import { execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readdirSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readdirSync } from 'node:fs'
 import Module, { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -67,7 +67,9 @@ export class App {
       body: typeof body === 'string' || body instanceof Uint8Array || body === undefined ? body : JSON.stringify(body),
     }))
     const text = await response.text()
-    return { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+    const answer = { status: response.status, headers: response.headers, body: text === '' ? undefined : JSON.parse(text) }
+    record(method, path, body, answer)
+    return answer
   }
 
   register(record = this.phone.record) {
@@ -99,6 +101,14 @@ export function installed(name) {
   } catch (error) {
     if (error.code !== 'MODULE_NOT_FOUND') throw error
   }
+}
+
+/** Adds an exchange to the file that ANSWERS names, which openapi-answers.py compares with Docs/openapi.yaml. */
+function record(method, path, sent, { status, headers, body = null }) {
+  if (process.env.ANSWERS === undefined) return
+  const isJSON = typeof sent === 'object' && !(sent instanceof Uint8Array)
+  const said = { method, path, sent: isJSON ? sent : null, status, type: headers.get('content-type'), body }
+  appendFileSync(process.env.ANSWERS, `${JSON.stringify(said)}\n`)
 }
 
 const FOLDER = '/usr/lib/postgresql'

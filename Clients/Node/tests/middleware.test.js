@@ -110,7 +110,8 @@ describe('The middleware', () => {
       response.status(500).json({})
     }))
     const app = new App(back, 'alice')
-    assert.equal((await app.register()).status, 500)
+    const headers = { authorization: 'Bearer alice', 'content-type': 'application/json' }
+    assert.equal((await fetch(back.url + app.path, { method: 'PUT', headers, body: '{}' })).status, 500)
     assert.match(errors[0], /must come before express.json/)
     assert.equal((await app.send('DELETE', app.path)).status, 204)
   })

@@ -19,10 +19,10 @@ export async function members(request, limit, ...known) {
     })
   }
   const found = parsed(await bytesOf(request, limit))
-  const names = Object.keys(found).filter((name) => found[name] !== null)
-  if (!names.every((name) => known.includes(name))) {
+  if (!Object.keys(found).every((name) => known.includes(name))) {
     throw malformed(`the request has an unknown member; the known ones are ${known.join(', ')}`)
   }
+  const names = known.filter((name) => (found[name] ?? null) !== null)
   const wrong = names.find((name) => typeof found[name] !== 'string')
   if (wrong !== undefined) throw malformed(`"${wrong}" is invalid; expected a string`)
   return Object.fromEntries(names.map((name) => [name, found[name]]))
