@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +11,7 @@ import { inspect } from 'node:util'
 import { Device, generateSenderSecret, Sender } from 'sealed-push'
 import { bearerToken, PhoneRouter } from 'sealed-push/server'
 import { Phone } from 'sealed-push/testing'
+import { encode, ENROLLMENT_SECRET } from '../src/protocol/key-text.js'
 import { App, backEnd, MemoryStore } from './back-end.js'
 import { codeOf, hasMLKEM, NINA, now, readVectors, seeded, TOPIC } from './support.js'
 
@@ -81,6 +83,12 @@ describe('PhoneRouter', () => {
     assert.equal((await app.answer(challenge)).status, 204)
     assert.deepEqual(server.store.rows.map(({ account }) => account), ['alice'])
     refused(await mallory.answer(claimed.body.challenges[0]), 404, 'unknown-device')
+    // A row that another program stored changes nothing about that.
+    const late = new App(server, 'bob')
+    const [asked] = (await late.register()).body.challenges
+    server.store.rows.push({ ...structuredClone(server.store.rows.at(-1)), account: 'eve' })
+    server.store.rows.at(-1).state.proven = late.phone.recipients
+    refused(await late.answer(asked), 409, 'enrolled-elsewhere')
   })
 
   it('refuses records, and still stores the token of a known device', async () => {
@@ -110,6 +118,14 @@ describe('PhoneRouter', () => {
     const stranger = new App(server, 'alice', new Phone({ topic: 'com.example.other' }))
     refused(await stranger.register(), 409, 'other-topic')
     refused(await new App(server, 'alice').register(new App(server, 'alice').phone.record), 400, 'malformed')
+    // A known device's record for another app.
+    const enrollmentSecret = encode(ENROLLMENT_SECRET, randomBytes(32))
+    const [own, other] = [TOPIC, 'com.example.other'].map((topic) => new Phone({ topic, enrollmentSecret }))
+    const known = Object.assign(new App(server, 'carol', own), { token: '0011' })
+    await known.register()
+    known.token = 'abcdef'
+    refused(await known.register(other.signRecord({ counter: 9 })), 409, 'other-topic')
+    assert.equal(server.store.rows.pop().token, '0011')
     const expired = new App(server, 'alice')
     refused(await expired.register(expired.phone.signRecord({ created: time - 100, lifetime: 50 })), 422, 'expired')
     assert.deepEqual(server.store.rows, rows)
@@ -151,6 +167,8 @@ describe('PhoneRouter', () => {
     refused(await post({ answer: `pushanswer.${'A'.repeat(43)}`, state: 'x' }), 409, 'unknown-challenge')
     refused(await post({ answer }), 400, 'malformed')
     refused(await post({ answer, state: 'x'.repeat(4097) }), 400, 'malformed')
+    refused(await post(JSON.stringify({ answer, state: '' }).replace('""', '"\\ud800"')), 400, 'malformed')
+    refused(await post(Buffer.from(JSON.stringify({ answer, state: '\xff' }), 'latin1')), 400, 'malformed')
     refused(await new App(server, 'bob', app.phone).answer(asked), 404, 'unknown-device')
     time += 601
     refused(await app.answer(asked), 409, 'late')
@@ -250,7 +268,9 @@ describe('PhoneRouter', () => {
     reason = 'no-token'
     const skipped = await test()
     assert.deepEqual([skipped.status, skipped.body.enqueued, skipped.body.skipped], [202, 0, { 'no-token': 1 }])
-    assert.equal((await test()).status, 202)
+    ;[reason, server.store.rows[0].token] = [undefined, null]
+    assert.deepEqual((await test()).body.skipped, { 'no-token': 1 })
+    assert.equal(sent.length, 2)
     refused(await test(), 429, 'too-many-requests')
     refused(await new App(setUp(), 'alice').send('POST', `${app.path}/test`), 404, 'no-such-path')
   })

@@ -189,6 +189,27 @@ describe('Stores', () => {
     assert.equal(store.load('key', 'alice').entries.length, 1)
   })
 
+  it('of PostgreSQL wait for a transaction that saves first, also without a row', { skip: kinds['PostgreSQL over psql'].missing }, async () => {
+    const { psql } = postgres
+    const store = await postgresStore(psql)
+    // Another phone of the account counts among its devices.
+    for (const [first, second] of [['key', 'key'], ['one', 'two']]) {
+      let statement
+      const recorded = new PostgresStore({ query: async (text, values) => (statement = [text, values], { rows: [{}] }) })
+      await recorded.save(first, 'alice', NOTHING, [entry('alice', '00', [])])
+      const [text, values] = statement
+      const literal = (value) => `'${value.replaceAll("'", "''")}'`
+      const bound = text.replace(/\$(\d+)/g, (_, number) => literal(values[number - 1]))
+      const slow = psql.query(`BEGIN; ${bound}; DO $$BEGIN PERFORM pg_sleep(1); END$$; COMMIT`)
+      const isAsleep = "SELECT count(*) AS count FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
+      while (Number((await psql.query(isAsleep)).rows[0].count) === 0) await new Promise(setImmediate)
+      assert.equal(await store.save(second, 'alice', NOTHING, [entry('alice', 'ab', [])]), false)
+      await slow
+      assert.deepEqual((await store.load(first, 'alice')).entries.map(({ token }) => token), ['00'])
+      await psql.query('DELETE FROM sealed_push_device')
+    }
+  })
+
   it('create the schema of PostgreSQL, and again', { skip: kinds['PostgreSQL over psql'].missing }, async () => {
     await postgres.psql.query('DROP TABLE sealed_push_device CASCADE')
     for (const _ of [1, 2]) await postgres.psql.query(PostgresStore.schema)

@@ -257,8 +257,8 @@ class Exchange {
         throw new Problem(409, 'unknown-challenge', 'this server did not issue this challenge, or not recently', { hint })
       }
       requireUnclaimed(others)
-      const entries = claimed({ ...own, state: device.toJSON() }, others)
-      return device.proven.length === before && entries.length === found.entries.length ? {} : { entries }
+      // The same answer again changes nothing.
+      return device.proven.length === before ? {} : { entries: claimed({ ...own, state: device.toJSON() }, others) }
     })
     return answered(204)
   }
