@@ -4,6 +4,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { blake2b } from './blake2b.js'
 import { agreed, publicBytes, publicKey } from './hpke.js'
+import { poly1305 } from './poly1305.js'
 
 /** Opens a sealed box with a private key, or returns null. */
 export function openSealedBox(secret, box) {
@@ -15,20 +16,6 @@ export function openSealedBox(secret, box) {
   const stream = salsa20(key, nonce.subarray(16), 32 + ciphertext.length)
   if (!timingSafeEqual(poly1305(stream.subarray(0, 32), ciphertext), tag)) return null
   return Buffer.from(ciphertext.map((byte, index) => byte ^ stream[32 + index]))
-}
-
-const number = (bytes) => BigInt(`0x${Buffer.from(bytes).reverse().toString('hex')}`)
-
-/** RFC 8439, 2.5. Not constant-time; the key is used once. */
-export function poly1305(key, message) {
-  const r = number(key.subarray(0, 16)) & 0x0ffffffc0ffffffc0ffffffc0fffffffn
-  let sum = 0n
-  for (let at = 0; at < message.length; at += 16) {
-    const block = message.subarray(at, at + 16)
-    sum = ((sum + number(block) + (1n << BigInt(8 * block.length))) * r) % (2n ** 130n - 5n)
-  }
-  const tag = (sum + number(key.subarray(16))) & (2n ** 128n - 1n)
-  return Buffer.from(tag.toString(16).padStart(32, '0'), 'hex').reverse()
 }
 
 const QUARTERS = [

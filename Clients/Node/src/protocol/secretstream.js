@@ -2,7 +2,7 @@
 // work, except for Poly1305 of a chunk whose length isn't a multiple of 8.
 
 import { createCipheriv, timingSafeEqual } from 'node:crypto'
-import { poly1305 } from './sealed-box.js'
+import { poly1305 } from './poly1305.js'
 
 export const [HEADER, ADDED] = [24, 17]
 export const [MESSAGE, FINAL] = [0, 3]

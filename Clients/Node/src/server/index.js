@@ -3,7 +3,7 @@
 //   const phones = new PhoneRouter({ sender, account, load: store.load, save: store.save })
 //   app.use(phones.middleware)
 //
-// `phones.fetch` takes the web's Request and returns a Response, as in Hono, Next.js, Deno, and Bun.
+// `phones.fetch` takes the web's Request and returns a Response, as in Hono and Next.js.
 
 export { PostgresStore } from './postgres.js'
 export { bearerToken, PhoneRouter } from './router.js'
