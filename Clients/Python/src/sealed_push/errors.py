@@ -98,6 +98,8 @@ class SettingError(SealedPushError):
         "sender": ("not a sender", "pass a sealed_push.Sender"),
         "device-name": ("not a device's name", "use 1 to 128 bytes of text, and not . or .."),
         "idempotency-key": ("not an idempotency key", "use 1 to 256 bytes of text, or None"),
+        "asynchronous": ("a function is asynchronous", "in Django, give PhoneRouter ordinary functions"),
+        "database": ("not the address of a database", "percent-encode the special characters of its password"),
         "outbox-key": ("not an outbox key", "pass the text of the file named by --outbox-key"),
         "device": ("not a device", "pass a sealed_push.Device, or call seal_unverified with a key, push1... or pushpq...."),
     }
