@@ -77,8 +77,8 @@ class Delivery:
         async with self._pool.connection() as db:
             taken = await db.execute(
                 """UPDATE push SET due = now() + make_interval(secs => %s), attempts = attempts + 1
-                FROM device WHERE device.id = push.device AND push.id IN (
-                    SELECT push.id FROM push JOIN device ON device.id = push.device
+                FROM sealed_push_device AS device WHERE device.id = push.device AND push.id IN (
+                    SELECT push.id FROM push JOIN sealed_push_device AS device ON device.id = push.device
                     WHERE refused IS NULL AND due <= now() AND environment = ANY(%s)
                     ORDER BY due LIMIT %s FOR UPDATE OF push SKIP LOCKED)
                 RETURNING push.id, attempts, push.device, environment, token, token_accepted, payload, headers""",
@@ -103,7 +103,7 @@ class Delivery:
         elif verdict == "refused":
             # Phones supply the tokens. Once Apple has accepted one, a refused token that never worked proves nothing about others.
             known = await db.execute(
-                "SELECT EXISTS (SELECT FROM device WHERE environment = %s AND token_accepted)", [row.environment]
+                "SELECT EXISTS (SELECT FROM sealed_push_device WHERE environment = %s AND token_accepted)", [row.environment]
             )
             self._refused[row.environment] += row.token_accepted or not (await known.fetchone())[0]
             if self._refused[row.environment] >= MOST_REFUSED:
@@ -143,15 +143,16 @@ async def _store(db, row: Row, answer: Answer, verdict: str, wait: float) -> Non
     if verdict == "accepted":
         await db.execute("DELETE FROM push WHERE id = %s", [row.id])
         await db.execute(
-            "UPDATE device SET token_accepted = true WHERE id = %s AND token = %s AND environment = %s AND NOT token_accepted",
+            """UPDATE sealed_push_device SET token_accepted = true
+            WHERE id = %s AND token = %s AND environment = %s AND NOT token_accepted""",
             same_token,
         )
         return
     if verdict == "gone":
         # The app was removed, unless it has registered this token again since, perhaps within the same second.
         gone = await db.execute(
-            """UPDATE device SET token = NULL, token_refused = %s, token_accepted = false WHERE id = %s AND token = %s
-            AND environment = %s AND date_trunc('second', token_since) < to_timestamp(%s / 1000)""",
+            """UPDATE sealed_push_device SET token = NULL, token_refused = %s, token_accepted = false WHERE id = %s AND token = %s
+            AND environment = %s AND registered / 1000 < %s / 1000""",
             [answer.reason, *same_token, answer.timestamp],
         )
         if gone.rowcount:
@@ -161,7 +162,7 @@ async def _store(db, row: Row, answer: Answer, verdict: str, wait: float) -> Non
     if verdict == "refused":
         # Keep the token, because its environment may be wrong. It isn't used until the app registers it again.
         refused = await db.execute(
-            """UPDATE device SET token_refused = %s, token_accepted = false
+            """UPDATE sealed_push_device SET token_refused = %s, token_accepted = false
             WHERE id = %s AND token = %s AND environment = %s""",
             [answer.reason, *same_token],
         )

@@ -7,23 +7,11 @@ Set DATABASE_URL and SENDER_SECRET in the environment, and OUTBOX_KEY_FILE if th
 import json
 import os
 import pathlib
-import re
 import sys
 
 import psycopg
 import sealed_push
-
-
-def database():
-    """Returns the database's address. The errors of psycopg and libpq may repeat the password of a malformed one."""
-    address = os.environ["DATABASE_URL"]
-    try:
-        parts = psycopg.conninfo.conninfo_to_dict(address)
-    except psycopg.ProgrammingError:
-        parts = {"host": "@"}
-    if "@" in str(parts.get("host", "")) or not re.fullmatch("[0-9,]*", str(parts.get("port", ""))):
-        sys.exit("DATABASE_URL is not an address; percent-encode the special characters of its password")
-    return address
+import sealed_push.postgres
 
 
 def post(db, sender, reader, id, text, outbox_key=None):
@@ -50,10 +38,14 @@ def main():
         (reader + text).encode()
     except UnicodeEncodeError:
         sys.exit("the arguments must be in UTF-8")
+    try:
+        address = sealed_push.postgres.address(os.environ["DATABASE_URL"])
+    except sealed_push.SettingError as error:
+        sys.exit(f"DATABASE_URL: {error}")
     sender = sealed_push.Sender(os.environ["SENDER_SECRET"], topic="com.example.app")
     key_file = os.environ.get("OUTBOX_KEY_FILE")
     key = sealed_push.OutboxKey(pathlib.Path(key_file).read_text("utf-8", "replace")) if key_file else None
-    with psycopg.connect(database(), connect_timeout=10) as db:
+    with psycopg.connect(address, connect_timeout=10) as db:
         print(json.dumps(post(db, sender, reader, int(id), text, key)))
 
 

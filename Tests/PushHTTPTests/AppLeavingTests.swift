@@ -283,7 +283,8 @@ extension AppExampleTests {
             phone: { try example.phone($0, fetcher: $1) },
             deviceCount: { user in
                 let rows = try await example.rows(
-                    "SELECT count(*) FROM device WHERE account = '\(user)' AND proven AND token IS NOT NULL")
+                    "SELECT count(*) FROM sealed_push_device WHERE account = '\(user)' AND proven AND token IS NOT NULL"
+                )
                 return try #require(rows.first?.first.flatMap { $0 }.flatMap { Int($0) })
             },
             seal: { _ in nil })

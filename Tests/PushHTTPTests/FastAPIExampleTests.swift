@@ -17,7 +17,8 @@ import Testing
         let old = try #require(first.maintenance?.record)
         _ = try phone.rotate()
         #expect(await server.update(phone, as: "alice").isRegistered)
-        #expect(try await server.rows("SELECT jsonb_array_length(state -> 'proven') FROM device") == [["2"]])
+        let proven = "SELECT jsonb_array_length(state -> 'proven') FROM sealed_push_device"
+        #expect(try await server.rows(proven) == [["2"]])
 
         // A refused record still has effects: the newest record is returned, and the token is stored (EnrollmentHTTP 3.2, 3.5).
         let path = "/v1/phones/\(old.enrollment)"
@@ -25,7 +26,7 @@ import Testing
         #expect(replayed.status == 409 && replayed.type == "application/problem+json")
         #expect(
             replayed.json["code"] as? String == "rolled-back" && replayed.json["record"] as? String != old.description)
-        #expect(try await server.rows("SELECT token, environment FROM device") == [["abcd", "sandbox"]])
+        #expect(try await server.rows("SELECT token, environment FROM sealed_push_device") == [["abcd", "sandbox"]])
 
         let (place, backup) = (server.folder.appending("phone"), server.folder.appending("backup"))
         try FileManager.default.copyItem(at: place, to: backup)
@@ -62,8 +63,11 @@ import Testing
             #expect([400, 404].contains(try server.send("PUT", other, Self.registration(record, token: "ab")).status))
         }
         #expect(try server.send("POST", path + "/answers", #"{"answer":"pushanswer.x","state":"y"}"#).status == 400)
-        await #expect(throws: (any Error).self) { try await server.rows("UPDATE device SET token = 'not hex'") }
-        #expect(try await server.rows("SELECT token FROM device") == [[String(repeating: "01", count: 32)]])
+        await #expect(throws: (any Error).self) {
+            try await server.rows("UPDATE sealed_push_device SET token = 'not hex'")
+        }
+        let tokens = try await server.rows("SELECT token FROM sealed_push_device")
+        #expect(tokens == [[String(repeating: "01", count: 32)]])
         func post(_ text: String, to reader: String = "alice") throws -> Int {
             try server.send("POST", "/messages", #"{"id":"\#(UUID())","to":"\#(reader)","text":"\#(text)"}"#).status
         }
@@ -102,8 +106,9 @@ struct FastAPIExample {
         database = try await PostgresServer.shared.value.database()
         let example = Checkout.folder.appending(path: "Examples/FastAPI")
         let logins = ["alice", "bob"].map { "INSERT INTO login VALUES (sha256('\($0)'), '\($0)');" }.joined()
-        try await database.run(
-            "SET search_path = public; \(Checkout.text(example.appending(path: "schema.sql"))) \(logins)")
+        let store = Checkout.folder.appending(path: "Clients/Python/src/sealed_push/postgres.sql")
+        let schema = try [store, example.appending(path: "schema.sql")].map { try Checkout.text($0) }.joined()
+        try await database.run("SET search_path = public; \(schema) \(logins)")
         let setUp = try Program(at: Checkout.folder.appending(path: "Scripts/setup-python").path).run()
         try #require(setUp.status == 0, "\(setUp.errors)")
         let apns = try Program("device-simulator", in: folder.url).start(["apns", "--folder", "APNs"])

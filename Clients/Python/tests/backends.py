@@ -114,17 +114,23 @@ def over_asgi(router):
 
 def over_django(router):
     """Returns a function that sends a request through Django's WSGI handler."""
-    from django.conf import settings
-    from django.core.handlers.wsgi import WSGIHandler
     from django.urls import include, path
 
     from sealed_push import django as views
+
+    return over_urls([path("", include(views.urls(router))), path("push/", include(views.urls(router)))])
+
+
+def over_urls(patterns):
+    """Returns a function that sends a request to a project in Django with these URL patterns."""
+    from django.conf import settings
+    from django.core.handlers.wsgi import WSGIHandler
 
     if not settings.configured:
         settings.configure(ALLOWED_HOSTS=["*"], MIDDLEWARE=["django.middleware.csrf.CsrfViewMiddleware"])
         django.setup()
     urls = types.ModuleType("urls")
-    urls.urlpatterns = [path("", include(views.urls(router))), path("push/", include(views.urls(router)))]
+    urls.urlpatterns = patterns
     handler = WSGIHandler()
 
     def send(method, path, body=b"", headers=(), place=""):
@@ -152,6 +158,7 @@ class Client:
     """A phone's requests, as the app's client sends them."""
 
     def __init__(self, router, over=over_asgi):
+        """`over` makes a function that sends requests to the router, or to what has its place."""
         self.raw = over(router)
 
     def send(self, method, path, body=None, account="alice", place="", **headers):

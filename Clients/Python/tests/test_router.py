@@ -374,7 +374,7 @@ class Requests(RouterTest):
         right = phone.answer(asked["challenge"])
         for answer in ("", "pushanswer.x", right[:-1], right + "A", "pushanswer.\ud800", 5, None):
             self.expect(client.send("POST", path, {"answer": answer}), 400, "malformed")
-        for state in (5, "x" * 4097, [], {}):
+        for state in (5, "x" * 4097, "\ud800", [], {}):
             self.expect(client.send("POST", path, {"answer": right, "state": state}), 400, "malformed")
         wrong = "pushanswer." + "A" * 43
         self.expect(client.send("POST", path, {"answer": wrong}), 409, "unknown-challenge")

@@ -15,6 +15,11 @@ from sealed_push import Device, Sender, SettingError
 from sealed_push.router import Entry, Found
 from sealed_push.sqlite import SQLiteStore
 
+try:
+    import psycopg
+except ImportError:
+    psycopg = None
+
 from .backends import Client, MemoryStore, database, over_asgi, over_django, phone_for, postgres_store, router_of, sqlite_store
 from .support import TOPIC, seeded
 
@@ -275,6 +280,24 @@ class InPostgreSQL(Databases, unittest.TestCase):
         self.assertEqual(self.store.execute("SHOW transaction_isolation"), [("serializable",)])
         self.test_answers_at_once_are_all_kept()
         self.test_one_of_two_accounts_proves_a_phone()
+
+    def test_a_row_that_changes_during_a_save(self):
+        """As when the code that sends has just learned that the token is gone."""
+        enrollment, alice = entry("alice")
+        self.put(enrollment, "alice", alice)
+        found, results = self.store.load(enrollment, "alice"), []
+        waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        with psycopg.connect(database()) as db:
+            db.execute("UPDATE sealed_push_device SET token = NULL")
+            changed = replace(alice, state=alice.state | {"challenges": []}, environment="sandbox")
+            save = lambda: results.append(self.store.save(enrollment, "alice", found, (changed,)))
+            thread = threading.Thread(target=save)
+            thread.start()
+            while thread.is_alive() and self.store.execute(waits) == [(0,)]:
+                pass
+        thread.join()
+        self.assertEqual(results, [False])
+        self.assertEqual(self.store.load(enrollment, "alice").entries, (replace(alice, token=None),))
 
     def test_the_schema_is_printed(self):
         from sealed_push import postgres

@@ -158,8 +158,8 @@ class Answers:
         """Adds a device with waiting pushes, of which only the first is due. Returns its ID and token."""
         token = os.urandom(32).hex()
         [[id]] = await self.rows(
-            """INSERT INTO device (account, enrollment, state, proven, token, environment)
-            VALUES ('alice', %s, '{}', true, %s, %s) RETURNING id""",
+            """INSERT INTO sealed_push_device (account, enrollment, state, proven, token, environment, registered)
+            VALUES ('alice', %s, '{}', true, %s, %s, extract(epoch FROM now()) * 1000) RETURNING id""",
             [token, token, environment],
         )
         for number in range(pushes):
@@ -182,7 +182,7 @@ class Answers:
             self.server.answers[token] = (status, body)
             await self.send(clients)
             self.expect(f"{name}: requests", self.server.counts.get(token), 1)
-            [[kept, token_refused]] = await self.rows("SELECT token IS NOT NULL, token_refused FROM device WHERE id = %s", [id])
+            [[kept, token_refused]] = await self.rows("SELECT token IS NOT NULL, token_refused FROM sealed_push_device WHERE id = %s", [id])
             found = REFUSED if kept and token_refused else KEPT if kept else GONE
             self.expect(f"{name}: token", found, token_becomes)
             pushes = await self.rows(
@@ -205,21 +205,21 @@ class Answers:
     async def refusals(self, clients):
         """One wrong environment must not empty the table, and a stranger's tokens must not stop anyone's pushes."""
         # Nothing has been accepted yet.
-        await self.rows("DELETE FROM device")
+        await self.rows("DELETE FROM sealed_push_device")
         made = [await self.device() for _ in range(250)]
         sandbox = await self.device("sandbox")
         self.server.answers.update((token, ("400", reason("BadDeviceToken"))) for _, token in made)
         for _ in range(5):
             await self.send(clients)
-        self.expect("tokens", await self.rows("SELECT count(token) FROM device"), [(251,)])
-        self.expect("refused tokens", await self.rows("SELECT count(token_refused) FROM device"), [(99,)])
+        self.expect("tokens", await self.rows("SELECT count(token) FROM sealed_push_device"), [(251,)])
+        self.expect("refused tokens", await self.rows("SELECT count(token_refused) FROM sealed_push_device"), [(99,)])
         self.expect("waiting pushes", await self.rows("SELECT count(*) FROM push WHERE refused IS NULL"), [(151,)])
         self.expect("the other environment", self.server.counts.get(sandbox[1]), 1)
         self.expect("running environments", list(clients), ["sandbox"])
 
     async def strangers(self, clients):
         self.delivery._refused.clear()
-        await self.rows("DELETE FROM device")
+        await self.rows("DELETE FROM sealed_push_device")
         _, token = await self.device()
         await self.send(clients)
         made = [await self.device() for _ in range(150)]
@@ -228,25 +228,25 @@ class Answers:
         for _ in range(3):
             await self.send(clients)
         self.expect("after a stranger's tokens", self.server.counts.get(later), 1)
-        self.expect("refused tokens", await self.rows("SELECT count(token_refused) FROM device"), [(150,)])
+        self.expect("refused tokens", await self.rows("SELECT count(token_refused) FROM sealed_push_device"), [(150,)])
 
     async def hostile(self, clients):
         """After each fault, the push waits with its token, and the next one is sent."""
         page = b"<html><body>502 Bad Gateway</body></html>"
         for name in ("GOAWAY", "RST", "silence", "a page", "JSON that isn't an object"):
-            await self.rows("DELETE FROM device")
+            await self.rows("DELETE FROM sealed_push_device")
             id, token = await self.device()
             self.server.ends[token] = name
             self.server.answers[token] = ("502", page) if name == "a page" else ("502", b"[1]")
             await self.send(clients)
             found = await self.rows(
-                """SELECT token IS NOT NULL, token_refused, attempts, refused, due > now() FROM push, device
+                """SELECT token IS NOT NULL, token_refused, attempts, refused, due > now() FROM push, sealed_push_device AS device
                 WHERE push.device = device.id AND device.id = %s""", [id])
             self.expect(f"{name}: push", found, [(True, None, 1, None, True)])
             _, next = await self.device()
             await self.send(clients)
             self.expect(f"{name}: the next push", self.server.counts.get(next), 1)
-        await self.rows("DELETE FROM device")
+        await self.rows("DELETE FROM sealed_push_device")
 
 
 async def run(drill, folder):

@@ -83,7 +83,8 @@ class Drill:
         words = [*AS_USER, POSTGRES / "initdb", "-D", self.data, "-U", "chat", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL, cwd="/")
         self.start_database()
-        self.sql("--file", CHECKOUT / "Examples/FastAPI/schema.sql")
+        for name in ("Clients/Python/src/sealed_push/postgres.sql", "Examples/FastAPI/schema.sql"):
+            self.sql("--file", CHECKOUT / name)
 
     def start_database(self):
         def answers():
@@ -213,7 +214,7 @@ def enrollments(drill):
     expect("message again", drill.insist("/messages", message)[0], 201)
     expect("another under its id", drill.insist("/messages", message | {"text": "y"})[0], 409)
     expect("too long", drill.insist("/messages", message | {"id": str(uuid.uuid4()), "to": "alice", "text": "x" * 3000})[0], 422)
-    expect("devices", drill.sql("-c", "SELECT count(*) FROM device"), str(len(drill.names)))
+    expect("devices", drill.sql("-c", "SELECT count(*) FROM sealed_push_device"), str(len(drill.names)))
     return wrong
 
 
@@ -247,7 +248,7 @@ def leavings(drill):
         return status if status == 204 else (status, said["code"])
 
     def owners(phone):
-        found = drill.sql("-c", f"SELECT account FROM device WHERE enrollment = '{phone.enrollment}' ORDER BY account")
+        found = drill.sql("-c", f"SELECT account FROM sealed_push_device WHERE enrollment = '{phone.enrollment}' ORDER BY account")
         return found.split()
 
     one, other = phone(), phone()
@@ -261,7 +262,7 @@ def leavings(drill):
     left = one.leave()
     expect("logout", leave(left), 204)
     expect("after the logout", (owners(one), owners(other)), ([], ["mallory"]))
-    waiting = "SELECT count(*) FROM push JOIN device ON device.id = push.device WHERE enrollment = "
+    waiting = "SELECT count(*) FROM push JOIN sealed_push_device AS device ON device.id = push.device WHERE enrollment = "
     expect("waiting pushes", drill.sql("-c", f"{waiting}'{one.enrollment}'"), "0")
     for account in ("mallory", "alice"):
         expect(f"login as {account}", log_in(one, account), 204)
@@ -303,7 +304,7 @@ def leavings(drill):
         expect(scheme, drill.insist("/v1/sender-set", {}, "alice", "GET", scheme)[0], status)
     for account in ("", "alice nina", "\xe9"):
         expect(f"login {account!r}", drill.insist("/v1/sender-set", {}, account, "GET")[0], 401)
-    drill.sql("-c", "DELETE FROM device WHERE account = 'mallory'")
+    drill.sql("-c", "DELETE FROM sealed_push_device WHERE account = 'mallory'")
     return wrong
 
 

@@ -3,12 +3,12 @@ CREATE TABLE IF NOT EXISTS sealed_push_device (
     account text NOT NULL,
     enrollment text NOT NULL,
     state jsonb NOT NULL,
-    proven boolean NOT NULL DEFAULT false,
+    proven boolean NOT NULL,
     -- Becomes part of a URL path.
     token text CHECK (token ~ '^([0-9A-Fa-f]{2}){1,100}$'),
     environment text NOT NULL CHECK (environment IN ('production', 'sandbox')),
     -- When the app last sent the token, in milliseconds since 1970.
-    registered bigint NOT NULL DEFAULT 0,
+    registered bigint NOT NULL,
     -- Whether Apple has accepted a push for the token, and its reason if it has refused the token.
     token_accepted boolean NOT NULL DEFAULT false,
     token_refused text,
