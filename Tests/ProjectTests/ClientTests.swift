@@ -92,6 +92,17 @@ import Testing
         #expect(result.status == 0, "\(result.errors)")
     }
 
+    @Test("A back end's tests pass in Django, FastAPI, and PostgreSQL, and the app's own client enrolls") func backEnd()
+        throws
+    {
+        let programs = Program("sealedpush").executable.deletingLastPathComponent().path
+        let names = ["router", "stores", "readme", "app"].map { "tests.test_\($0)" }
+        let result = try Program(at: PreparedPython.path(), in: client).run(
+            ["-B", "-m", "unittest"] + names, environment: ["SEALED_PUSH_PROGRAMS": programs])
+        // None is skipped.
+        #expect(result.status == 0 && result.errors.hasSuffix("\nOK\n"), "\(result.errors)")
+    }
+
     @Test("The vectors are what their generators write") func vectors() throws {
         let result = try Program(at: Checkout.folder.appending(path: "Scripts/special/vectors").path).run("--check")
         #expect(result.status == 0 && result.output.isEmpty, "\(result.output)\(result.errors)")

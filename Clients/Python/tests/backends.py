@@ -22,11 +22,14 @@ from sealed_push.testing import Phone
 
 try:
     import django
+except ImportError:
+    django = None
+try:
     import psycopg_pool
 
     from sealed_push import postgres
 except ImportError:
-    django = None
+    psycopg_pool = None
 
 TOKEN = "01" * 32
 JSON = {"content-type": "application/json"}
@@ -121,20 +124,30 @@ def over_django(router):
     return over_urls([path("", include(views.urls(router))), path("push/", include(views.urls(router)))])
 
 
-def over_urls(patterns):
-    """Returns a function that sends a request to a project in Django with these URL patterns."""
+def django_application(patterns):
+    """Returns the WSGI application of a project in Django with these URL patterns."""
     from django.conf import settings
     from django.core.handlers.wsgi import WSGIHandler
 
     if not settings.configured:
-        settings.configure(ALLOWED_HOSTS=["*"], MIDDLEWARE=["django.middleware.csrf.CsrfViewMiddleware"])
+        settings.configure(
+            ALLOWED_HOSTS=["*"], LOGGING_CONFIG=None, MIDDLEWARE=["django.middleware.csrf.CsrfViewMiddleware"])
         django.setup()
-    urls = types.ModuleType("urls")
+    urls, handler = types.ModuleType("urls"), WSGIHandler()
     urls.urlpatterns = patterns
-    handler = WSGIHandler()
+
+    def application(environ, start_response):
+        settings.ROOT_URLCONF = urls
+        return handler(environ, start_response)
+
+    return application
+
+
+def over_urls(patterns):
+    """Returns a function that sends a request to a project in Django with these URL patterns."""
+    handler = django_application(patterns)
 
     def send(method, path, body=b"", headers=(), place=""):
-        settings.ROOT_URLCONF = urls
         body = body if isinstance(body, Body) else Body(body)
         environ = {
             "REQUEST_METHOD": method, "PATH_INFO": (place + path).encode().decode("latin-1"), "wsgi.input": body,
@@ -218,8 +231,8 @@ def phone_for(sender, **options):
 def database():
     """Returns the address of an own server, which ends with this process. Raises SkipTest without PostgreSQL or psycopg."""
     programs = sorted(pathlib.Path("/usr/lib/postgresql").glob("*/bin"))
-    if django is None or not programs:
-        raise unittest.SkipTest("needs PostgreSQL, psycopg, and Django")
+    if psycopg_pool is None or not programs:
+        raise unittest.SkipTest("needs PostgreSQL and psycopg")
     folder = pathlib.Path(tempfile.mkdtemp(prefix="postgres"))
     unittest.addModuleCleanup(database.cache_clear)
     unittest.addModuleCleanup(shutil.rmtree, folder)
