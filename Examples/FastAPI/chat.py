@@ -52,16 +52,16 @@ async def lifespan(app: FastAPI):
 
 
 app = FastAPI(lifespan=lifespan)
-app.add_exception_handler(psycopg.OperationalError, lambda request, error: Response(status_code=503, headers={"retry-after": "1"}))
-app.add_exception_handler(PoolTimeout, lambda request, error: Response(status_code=503, headers={"retry-after": "1"}))
-# FastAPI's own response repeats the input, and can't if it isn't Unicode.
-app.add_exception_handler(RequestValidationError, lambda request, error: Response(status_code=422))
+# FastAPI's own 422 repeats the input, which may not be Unicode.
+refusals = {psycopg.OperationalError: 503, PoolTimeout: 503, RequestValidationError: 422, sealed_push.SealedPushError: 422}
+for kind, status in refusals.items():
+    app.add_exception_handler(kind, lambda request, error, status=status: Response(status_code=status))
 
 
 async def author(authorization: Annotated[str, Header()] = "") -> str:
     account = await account_of(bearer_token(authorization))
     if account is None:
-        raise HTTPException(401, "unauthorized", {"www-authenticate": "Bearer"})
+        raise HTTPException(401, headers={"www-authenticate": "Bearer"})
     return account
 
 
@@ -105,8 +105,6 @@ async def post(message: Message, author: Annotated[str, Depends(author)]) -> dic
                 # The record has expired because the app wasn't opened for a year. Continue with the other phones.
                 log.warning("device %d: %s", device, error.code)
                 continue
-            except (sealed_push.TooLargeError, sealed_push.ContentError) as error:
-                raise HTTPException(422, error.code) from None
             await db.execute(
                 "INSERT INTO push (message, device, payload, headers) VALUES (%s, %s, %s, %s)",
                 [message.id, device, push.payload, Jsonb(dict(push.headers))],

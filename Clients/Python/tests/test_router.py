@@ -239,6 +239,9 @@ class Requests(RouterTest):
             "Bearer \xe9": 401, "Bearer " + "x" * 600: 401,
         }.items():  # fmt: skip
             self.assertEqual(client.send("GET", "/v1/sender-set", authorization=header).status, status, header)
+        # An anonymous user of a framework.
+        anonymous = Client(router_of(SENDER, account=lambda request: ""), self.over)
+        self.expect(anonymous.send("GET", "/v1/sender-set"), 401, "unauthorized")
         twice = [("authorization", "Bearer alice")] * 2
         self.expect(client.raw("GET", "/v1/sender-set", b"", twice), 401, "unauthorized")
 

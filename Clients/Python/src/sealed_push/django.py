@@ -23,7 +23,7 @@ def urls(router: PhoneRouter) -> list[Any]:
 
     Raises SettingError: `asynchronous`.
     """
-    if any(inspect.iscoroutinefunction(each) for each in router.functions):
+    if any(inspect.iscoroutinefunction(each) for each in router._functions):
         raise SettingError("asynchronous")
 
     def view(request: HttpRequest, place: str) -> HttpResponse:

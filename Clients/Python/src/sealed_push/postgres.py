@@ -128,7 +128,8 @@ def _saving(enrollment: str, account: str | None, found: Found, entries: tuple[E
     # Each statement sees what was committed before it, also what was committed while it waited for a lock.
     yield "SET TRANSACTION ISOLATION LEVEL READ COMMITTED", []
     # One request at a time for a phone, and for an account, even before they have rows. Sorted, so that none deadlock.
-    for lock in sorted(_lock(*each) for each in (("enrollment", enrollment), ("account", account or ""))):
+    locks = [_lock("enrollment", enrollment)] + ([] if account is None else [_lock("account", account)])
+    for lock in sorted(locks):
         yield "SELECT pg_advisory_xact_lock(%s)", [lock]
     if (yield from _finding(enrollment, account, " FOR UPDATE")) != found:
         return False

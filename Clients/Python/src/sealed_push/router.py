@@ -149,8 +149,7 @@ class PhoneRouter:
         self._sender_set = text
 
     @property
-    def functions(self) -> tuple[Callable[..., Any], ...]:
-        """The application's functions."""
+    def _functions(self) -> tuple[Callable[..., Any], ...]:
         return tuple(each for each in (self._account, self._load, self._save, self._test) if each)
 
     async def respond(self, request: Request, call: Caller) -> Response:
@@ -201,7 +200,8 @@ class _Exchange:
         # Without the sender, the service can't do its work.
         self._sender()
         account = await self._ask("account", self._router._account, self._request)
-        if account is None:
+        # Frameworks name an anonymous user "".
+        if account is None or account == "":
             hint, challenge = "Log in again.", {"WWW-Authenticate": "Bearer"}
             raise Problem(401, "unauthorized", "the request has no valid token", hint, challenge)
         if not isinstance(account, str):

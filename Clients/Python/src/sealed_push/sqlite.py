@@ -41,7 +41,7 @@ ON CONFLICT (account, enrollment) DO UPDATE SET state = excluded.state, proven =
 class SQLiteStore:
     """The devices of all accounts, in the table `sealed_push_device` of a file. Threads and processes can share the file.
 
-    A call opens its own connection, which takes about 0.2 ms, and waits up to 5 seconds for other writers.
+    A call opens its own connection, which takes about 0.5 ms, and waits up to 5 seconds for other writers.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
