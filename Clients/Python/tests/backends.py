@@ -183,9 +183,11 @@ class Client:
         return self.raw(method, path, data, fields, place)
 
     def insist(self, *arguments, **options):
-        """Repeats a request while the server says that it had no effect, as a phone does."""
-        while (answer := self.send(*arguments, **options)).status == 503:
-            pass
+        """Repeats a request while the server says that it had no effect, as a phone does, but not forever."""
+        for _ in range(1000):
+            answer = self.send(*arguments, **options)
+            if answer.status != 503:
+                break
         return answer
 
     def register(self, phone, account="alice", token=TOKEN, environment="production"):
