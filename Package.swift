@@ -143,6 +143,7 @@ let everywhere: [Target] = [
     module("Core/PushCore", [libsodium] + mlkem, privacy: true, settings: optimized),
     module("Core/SealedPush", ["PushCore"], settings: optimized),
     module("Device/PushService", core + userNotifications, privacy: true),
+    module("Device/PushApp", ["PushService"] + core + userNotifications),
     module("Device/PushServiceTesting", ["PushService", "PushSender"] + core + userNotifications),
     module("Device/PushCharts", ["PushService"] + core + drawing),
     module("Server/PushSender", core, privacy: true),
@@ -197,7 +198,7 @@ let simulator: [Target] = [
     extensionExample("rich-media-example", "RichMedia"),
     extensionExample("image-and-receipt-example", "ImageAndReceipt"),
     example(
-        "app-example", "App", ["PushService", "SealedPush", "PushSimulator"],
+        "app-example", "App", ["PushApp", "PushService", "SealedPush", "PushSimulator"],
         exclude: ["README.md", "Local.xcconfig", "SealedPushApp.xcodeproj", "Tests"]
             + ["AppDelegate.swift", "SealedPushApp.swift", "App.entitlements"].map { "App/\($0)" }
             + ["NotificationService/NotificationService.entitlements"]
@@ -248,9 +249,9 @@ let worlds: [Target] = [
     tool(
         "worlds", "Evidence/Worlds/Program",
         [
-            "Interposed", "PushHTTP", "PushAPNs", "PushOutbox", "PushSender", "PushService", "PushServiceTesting",
-            "UserNotifications", "TestPrograms", "TestSupport",
-        ] + core, settings: settings + [.define("DEBUG")]),
+            "Interposed", "PushApp", "PushHTTP", "PushAPNs", "PushOutbox", "PushSender", "PushService",
+            "PushServiceTesting", "UserNotifications", "TestPrograms", "TestSupport",
+        ] + core),
 ]
 #else
 let worlds: [Target] = []
@@ -291,8 +292,11 @@ let testedOnLinux: [Target] = [
         [
             "PushHTTP", "PushOutbox", "PushPostgres", "PushSender", "PushService", "PushServiceTesting",
             "PushSimulator",
-            "UserNotifications", "app-example", logging,
+            "PushApp", "UserNotifications", logging,
         ] + core + tested + nioCore),
+    tests(
+        "PushAppTests",
+        ["PushApp", "PushService", "PushServiceTesting", "PushSender", "TestSupport", "UserNotifications"] + core),
     tests(
         "PushSimulatorTests",
         [
@@ -335,8 +339,8 @@ let package = Package(
     platforms: [.iOS(.v17), .macCatalyst(.v17), .macOS(.v15), .visionOS(.v1)],
     products: [
         product("SealedPush"), product("PushSender"), product("PushKeyring"), product("PushService"),
-        product("PushServiceTesting"), product("PushCharts"), product("PushOutbox"), product("PushPostgres"),
-        product("PushAPNs"),
+        product("PushApp"), product("PushServiceTesting"), product("PushCharts"), product("PushOutbox"),
+        product("PushPostgres"), product("PushAPNs"),
         .executable(name: "sealedpush", targets: ["SealedPushCommand"]),
     ]
         + (onLinux

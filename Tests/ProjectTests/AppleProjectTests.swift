@@ -89,7 +89,7 @@ import Testing
             let folders = (target["fileSystemSynchronizedGroups"] as? [String] ?? []).map { objects[$0]?["path"] }
             let (own, more): ([String], [String]) =
                 switch target["name"] as? String {
-                case "SealedPushApp": (["App"], [])
+                case "SealedPushApp": (["App"], ["PushApp"])
                 case "Tests": (["Tests", "NotificationService"], ["PushServiceTesting"])
                 default: (["NotificationService"], [])
                 }
@@ -128,9 +128,7 @@ import Testing
         #expect(app["NSUserActivityTypes"] as? [String] == ["INSendMessageIntent"])
         let communication = "com.apple.developer.usernotifications.communication"
         #expect(try Self.propertyList("App/App.entitlements")[communication] as? Bool == true)
-        let tasks = try #require(app["BGTaskSchedulerPermittedIdentifiers"] as? [String])
-        let source = try Checkout.text(Self.folder.appending(path: "App/Pushes.swift"))
-        #expect(tasks.count == 1 && source.contains("refreshTask = \"\(tasks[0])\""))
+        #expect(app["BGTaskSchedulerPermittedIdentifiers"] as? [String] == ["$(BUNDLE_ID).push-keys"])
     }
 
     @Test("One file holds all settings: each name in it is used, and no other place sets a value")

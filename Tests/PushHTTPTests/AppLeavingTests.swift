@@ -1,4 +1,5 @@
 import Foundation
+import PushApp
 import PushCore
 import PushOutbox
 import PushSender
@@ -9,10 +10,9 @@ import TestSupport
 import Testing
 
 @testable import PushService
-@testable import app_example
 
-/// Logs the example app in, out, and in again. An extension, so that these tests share the notification center in turn.
-extension AppExampleTests {
+/// Logs an app in, out, and in again.
+extension AppPushesTests {
     /// What a back end answers at the path of leavings, and the one with a page also where it has no sender set.
     enum BackEnd: CaseIterable {
         case leavings
@@ -111,10 +111,10 @@ extension AppExampleTests {
         reinstalls: Bool
     ) async throws {
         let row = Comment(rawValue: "\(middlebox.backEnd) \(trouble) \(first) \(next) \(reinstalls)")
-        let (item, phone) = (Item(), try server.phone("\(first) \(next) \(reinstalls)", middlebox))
-        var pushes = await Pushes(app(phone), server: server.url, saved: SavedStore(item))
+        let (storage, phone) = (Storage(), try server.phone("\(first) \(next) \(reinstalls)", middlebox))
+        var pushes = await Self.pushes(on: phone, at: server.url, storage)
         let session = try await server.logIn(first)
-        await pushes.logIn(Account(session: session))
+        await pushes.logIn(session)
         await pushes.took(token: Data(first.utf8))
         try await enrolled(pushes, row)
         let held = try await server.seal(first)
@@ -124,11 +124,11 @@ extension AppExampleTests {
         await pushes.logOut()
         // The old login is kept only for a request that may still succeed.
         let isKept = [.offline, .serverFails, .leavingFails].contains(trouble)
-        #expect(await SavedStore(item).value.leaving == (isKept ? session : nil), row)
-        #expect(await SavedStore(item).value.session == nil, row)
+        #expect(try storage.saved.leaving == (isKept ? session : nil), row)
+        #expect(try storage.saved.session == nil, row)
         if let held {
             await #expect(throws: OpenError.unknownRecipient, row) {
-                try await app(phone).open(envelope: held.envelope.text, requestIdentifier: "held")
+                try await phone.app().open(envelope: held.envelope.text, requestIdentifier: "held")
             }
         }
 
@@ -136,22 +136,22 @@ extension AppExampleTests {
             // The keychain stays.
             let folder = try #require(phone.environment.folder(phone.configuration.container))
             try FileManager.default.removeItem(at: folder)
-            pushes = await Pushes(app(phone), server: server.url, saved: SavedStore(item))
+            pushes = await Self.pushes(on: phone, at: server.url, storage)
             await pushes.launched()
         }
-        await pushes.logIn(Account(session: try await server.logIn(next)))
+        await pushes.logIn(try await server.logIn(next))
         if trouble == .leavingFails, next == first {
             // Nothing is left to tell the server: the account has the phone again.
             try await enrolled(pushes, row)
-            #expect(await SavedStore(item).value.leaving == nil, row)
+            #expect(try storage.saved.leaving == nil, row)
         }
         if trouble == .leavingFails, next != first {
-            #expect(await pushes.state.contains("belongs to another account"), row)
+            #expect(await pushes.status.description.contains("belongs to another account"), row)
         }
         middlebox.trouble.withLock { $0 = .none }
         await pushes.refresh()
         try await enrolled(pushes, row)
-        #expect(await SavedStore(item).value.leaving == nil, row)
+        #expect(try storage.saved.leaving == nil, row)
         for user in Set([first, next]) {
             #expect(try await server.deviceCount(user) == (user == next ? 1 : 0), row)
         }
@@ -161,17 +161,21 @@ extension AppExampleTests {
         try await enrolled(pushes, row)
         #expect(try await server.deviceCount(next) == 1, row)
         await pushes.logOut()
-        #expect(await SavedStore(item).value.leaving == nil, row)
+        #expect(try storage.saved.leaving == nil, row)
         #expect(try await server.deviceCount(next) == 0, row)
     }
 
     /// Tries again while the server is busy; how long that takes depends on the machine.
-    private func enrolled(_ pushes: Pushes, _ row: Comment) async throws {
-        while await pushes.state.firstMatch(of: /answered with (429|503)/) != nil {
+    private func enrolled(_ pushes: SealedPushes, _ row: Comment) async throws {
+        while case .notRegistered(let problem) = await pushes.status, problem.error.isBusy {
             try await Task.sleep(for: .milliseconds(200))
             await pushes.refresh()
         }
-        #expect(await pushes.state.hasPrefix("Enrolled as"), row)
+        let status = await pushes.status
+        guard case .registered = status else {
+            Issue.record("\(row): \(status)")
+            return
+        }
     }
 
     @Test(
@@ -207,9 +211,9 @@ extension AppExampleTests {
 
     @Test("no account is registered while the old one's keys may still exist") func keysRemain() async throws {
         try await RunningServer.with { server in
-            let (item, phone) = (Item(), try server.phone("phone", senders: [server.sender.sender.description]))
-            let pushes = await Pushes(app(phone), server: server.url, saved: SavedStore(item))
-            await pushes.logIn(Account(session: try server.login("alice")))
+            let (storage, phone) = (Storage(), try server.phone("phone", senders: [server.sender.sender.description]))
+            let pushes = await Self.pushes(on: phone, at: server.url, storage)
+            await pushes.logIn(try server.login("alice"))
             await pushes.took(token: Data([1, 2]))
             let device = try #require(try await server.outbox.devices(of: "alice").first?.enrolled)
             let held = try Sealer(sender: server.sender, topic: RunningServer.topic, safeDefault: "d")
@@ -220,10 +224,10 @@ extension AppExampleTests {
             try FileManager.default.moveItem(at: folder, to: kept)
             try Data().write(to: folder)
             await pushes.logOut()
-            await pushes.logIn(Account(session: try server.login("bob")))
+            await pushes.logIn(try server.login("bob"))
             #expect(try await server.outbox.devices(of: "bob").isEmpty)
-            #expect(await pushes.state.contains("the ledger can't be written"))
-            #expect(await SavedStore(item).value.leaving != nil)
+            #expect(await pushes.status == .unfinishedLogout(.device(.noLedger)))
+            #expect(try storage.saved.leaving != nil)
 
             try FileManager.default.removeItem(at: folder)
             try FileManager.default.moveItem(at: kept, to: folder)
@@ -231,7 +235,7 @@ extension AppExampleTests {
             #expect(try await server.outbox.devices(of: "alice").isEmpty)
             #expect(try await server.outbox.devices(of: "bob").count == 1)
             await #expect(throws: OpenError.unknownRecipient) {
-                try await app(phone).open(envelope: held.envelope.text, requestIdentifier: "held")
+                try await phone.app().open(envelope: held.envelope.text, requestIdentifier: "held")
             }
         }
     }
@@ -241,14 +245,14 @@ extension AppExampleTests {
         try await RunningServer.with { server in
             let middlebox = Middlebox(.leavings)
             let phone = try server.phone("phone", senders: [server.sender.sender.description], fetcher: middlebox)
-            let (item, session) = (Item(), try server.login("alice"))
-            let pushes = await Pushes(app(phone), server: server.url, saved: SavedStore(item))
-            await pushes.logIn(Account(session: session))
+            let (storage, session) = (Storage(), try server.login("alice"))
+            let pushes = await Self.pushes(on: phone, at: server.url, storage)
+            await pushes.logIn(session)
             await pushes.took(token: Data([1, 2]))
             middlebox.trouble.withLock { $0 = .leavingFails }
             await pushes.logOut()
             middlebox.holds.withLock { $0 = true }
-            async let loggingIn: Void = pushes.logIn(Account(session: session))
+            async let loggingIn: Void = pushes.logIn(session)
             try await eventually("the registration waits") { middlebox.isHeld.withLock { $0 } }
             // From now on, the server would take the leaving.
             middlebox.trouble.withLock { $0 = .none }
@@ -259,7 +263,7 @@ extension AppExampleTests {
             await loggingIn
             await activating
             #expect(try await server.outbox.devices(of: "alice").count == 1)
-            #expect(await SavedStore(item).value.leaving == nil)
+            #expect(try storage.saved.leaving == nil)
         }
     }
 
@@ -292,5 +296,20 @@ extension AppExampleTests {
             try await logsInAgain(
                 at: server, Middlebox(.leavings), trouble, as: next, after: "first", reinstalls: next == "first")
         }
+    }
+}
+
+extension PushServerError {
+    fileprivate var isBusy: Bool {
+        guard case .refused(let status, _) = self else { return false }
+        return [429, 503].contains(status)
+    }
+}
+
+extension OwnDevice {
+    fileprivate func app() -> ServiceConfiguration {
+        var app = configuration
+        app.environment = environment
+        return app
     }
 }

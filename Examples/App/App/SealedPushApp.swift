@@ -1,3 +1,5 @@
+import PushApp
+import PushService
 import SwiftUI
 
 @main
@@ -6,33 +8,42 @@ struct SealedPushApp: App {
 
     var body: some Scene {
         WindowGroup { HomeView() }
-            .backgroundTask(.appRefresh(Pushes.refreshTask)) { await Pushes.shared.refresh() }
     }
 }
 
 /// Shows the login state, the conversation that was tapped, and the log, which contains only codes and public key IDs.
 struct HomeView: View {
-    @Environment(\.scenePhase) private var phase
     @State private var session = ""
-    private let pushes = Pushes.shared
+    @State private var thread: String?
+    @State private var test = ""
 
     var body: some View {
         List {
             Section("Pushes") {
-                Text(pushes.state)
-                if let thread = pushes.thread { Text("Conversation: \(thread)") }
+                Text(pushes.status.description)
+                if let thread { Text("Conversation: \(thread)") }
                 Button("Allow notifications") { Task { await pushes.askForPermission() } }
                 SecureField("Session", text: $session)
-                Button("Log in") { Task { await pushes.logIn(Account(session: session)) } }
-                Button("Send me a test") { Task { await pushes.sendTest() } }
+                Button("Log in") { Task { await pushes.logIn(session) } }
+                Button("Send me a test") { Task { await sendTest() } }
+                Text(test)
                 Button("Log out") { Task { await pushes.logOut() } }
             }
             Section("Log") {
-                ForEach(pushes.log, id: \.self) { Text($0) }
+                ForEach(pushes.log, id: \.self) { entry in
+                    Text(entry.time.date.formatted() + " " + entry.description)
+                }
             }
         }
-        .task(id: phase) {
-            if phase == .active { await pushes.becameActive() }
+        .onAppear {
+            pushes.onTap = { message, _ in thread = try? message.decode(MessageData.self).thread }
         }
+    }
+
+    private func sendTest() async {
+        do {
+            try await pushes.sendTest()
+            test = "A test is on its way."
+        } catch { test = "The test wasn't sent: \(error)" }
     }
 }

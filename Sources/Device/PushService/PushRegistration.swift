@@ -14,7 +14,7 @@ public struct PushRegistration: Sendable {
     public internal(set) var problems: [Problem] = []
 
     /// A failed step and its error.
-    public struct Problem: Sendable, CustomStringConvertible {
+    public struct Problem: Equatable, Sendable, CustomStringConvertible {
         /// The step that failed.
         public let step: Step
         /// Why the step failed.

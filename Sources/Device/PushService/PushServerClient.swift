@@ -42,10 +42,10 @@ public struct PushServerClient: Sendable {
     /// - Parameters:
     ///   - app: The app's configuration, the same as its extension's.
     ///   - token: The token from `didRegisterForRemoteNotificationsWithDeviceToken`.
-    ///   - environment: The Apple service that the token is for; `sandbox` for builds that Xcode installs.
+    ///   - environment: The Apple service that the token is for.
     ///   - age: The age at which a key is replaced; nil for no rotation by age.
     @concurrent public func register(
-        _ app: ServiceConfiguration, token: Data, environment: PushEnvironment = .production,
+        _ app: ServiceConfiguration, token: Data, environment: PushEnvironment = .ofThisBuild,
         rotatingOlderThan age: Duration? = .seconds(30 * 86_400)
     ) async -> PushRegistration {
         await register(

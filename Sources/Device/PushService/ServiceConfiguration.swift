@@ -1,4 +1,5 @@
 internal import Dispatch
+package import Foundation
 public import SealedPush
 public import UserNotifications
 
@@ -56,6 +57,14 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
+    /// The service module's folder; nil if the system doesn't know the app group.
+    package var folder: URL? { environment.folder(container) }
+
+    /// Whether a message could open: there is a sender, or an authority that can name one.
+    package var trustsAnyone: Bool {
+        !PublishedKeys.trusted(senders).isEmpty || !PublishedKeys.trusted(authorities).isEmpty
+    }
+
     var trusted: TrustedSenders { trusted(adding: []) }
 
     func trusted(adding others: [SenderPublicKey]) -> TrustedSenders {

@@ -93,6 +93,8 @@ public enum INInteractionDirection: Int, Sendable {
 public final class INInteraction: NSObject {
     /// The direction of the interaction.
     public var direction = INInteractionDirection.unspecified
+    /// A name for interactions that belong together.
+    public var groupIdentifier: String?
 
     /// Creates an interaction.
     public init(intent: INIntent, response: INIntentResponse?) {}

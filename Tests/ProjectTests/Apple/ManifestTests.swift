@@ -62,7 +62,7 @@ import Testing
 
     @Test("no public type in an app's modules shares a name with SwiftUI, Testing, Charts, or CryptoKit")
     func publicNames() throws {
-        let folders = ["Core/SealedPush", "Device/PushService", "Device/PushServiceTesting", "Device/PushCharts"]
+        let folders = ["Core/SealedPush"] + ["Service", "App", "ServiceTesting", "Charts"].map { "Device/Push\($0)" }
         let sources = try folders.flatMap { try Checkout.files(in: "Sources/\($0)", ending: ".swift") }
         let declaration =
             /(?m)^(?:public|open) (?:final |indirect )*(?:struct|class|enum|protocol|actor|typealias) ([A-Za-z]+)/
@@ -146,7 +146,8 @@ struct Manifest: Sendable {
 
     /// The products for apps, which must be available without a trait.
     static let appProducts = [
-        "SealedPush", "PushSender", "PushKeyring", "PushService", "PushServiceTesting", "PushCharts",
+        "SealedPush", "PushSender", "PushKeyring", "PushService", "PushApp", "PushServiceTesting",
+        "PushCharts",
     ]
 
     /// Returns the errors in the names and conditions.

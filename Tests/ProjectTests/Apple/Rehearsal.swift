@@ -7,14 +7,16 @@ struct Rehearsal: Sendable {
     /// The device modules and the sender module, each after the ones that it imports.
     private static let modules = [
         "Core/PushCore", "Core/SealedPush", "Server/PushSender", "Server/PushKeyring", "Device/PushService",
-        "Device/PushServiceTesting", "Device/PushCharts",
+        "Device/PushApp", "Device/PushServiceTesting", "Device/PushCharts",
     ]
     /// The stand-ins, each after the ones that it imports.
     private static let standIns = [
         "DarwinStructures", "Darwin", "Glibc", "CoreFoundation", "AppleFoundation", "Security", "CoreGraphics",
         "CoreText", "ImageIO", "os",
     ]
-    private static let standInsOnTop = ["Intents", "UserNotificationsUI", "UIKit", "BackgroundTasks", "SwiftUI"]
+    private static let standInsOnTop = [
+        "Intents", "UserNotificationsUI", "UIKit", "AppKit", "BackgroundTasks", "SwiftUI",
+    ]
     private static let sources = Checkout.folder.appending(path: "Tests/Tools/AppleRehearsal/StandIns")
     /// The manifest's settings.
     private static let settings = [

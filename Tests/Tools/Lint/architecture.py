@@ -8,6 +8,7 @@ ALLOWED = {
     "Core/PushCore": "Clibsodium Crypto",
     "Core/SealedPush": "",
     "Device/PushService": "UserNotifications Intents Security Dispatch FoundationNetworking",
+    "Device/PushApp": "PushService UserNotifications Intents Security UIKit AppKit BackgroundTasks Observation",
     # The only one that imports both device and server modules, for an app's tests.
     "Device/PushServiceTesting": "PushService PushSender UserNotifications Dispatch",
     "Device/PushCharts": "PushService Ccairo CoreGraphics CoreText ImageIO",
@@ -77,7 +78,7 @@ def algorithms(tree):
 def downloads(tree):
     """Modules that an app links don't use libcurl, and can't bypass the rules for downloads."""
     simulator = re.compile(r"#if DEBUG && targetEnvironment\(simulator\)\n(?:.*\n)*?    #endif\n")
-    for target in ("Device/PushService", "Device/PushCharts"):
+    for target in ("Device/PushService", "Device/PushApp", "Device/PushCharts"):
         for path, text in swift(tree, f"Sources/{target}"):
             for word in ("allowsLoopback", "Ccurl"):
                 if word in text:
@@ -155,7 +156,7 @@ def commands(tree):
 
 
 APPS = ["Core/PushCore", "Core/SealedPush", "Server/PushSender", "Server/PushKeyring", "Device/PushService",
-        "Device/PushCharts"]
+        "Device/PushApp", "Device/PushCharts"]
 TIMES = re.compile(r"\b[lf]?stat(at)?\(|\.(modification|creation|contentModification)Date")
 OTHER_REASONS = re.compile(
     r"UserDefaults|systemUptime|mach_absolute_time|statv?fs\(|activeInputModes|volumeAvailableCapacity")

@@ -75,6 +75,14 @@ public struct ServiceLog: Sendable {
     private static let maximumLineByteCount = 256
 }
 
+extension ServiceLog.Entry: CustomStringConvertible {
+    /// The entry without its time: a code, and the key IDs or the stage.
+    public var description: String {
+        if let stage { return "\(stage) \(failure ?? "failed")" }
+        return "\(reason?.rawValue ?? "opened") \(recipientKeyID ?? "-") \(senderKeyID ?? "-")"
+    }
+}
+
 extension ServiceLog.Entry {
     /// Makes an entry for a failed stage, with the error's code or `failed`, and nothing else from the error.
     init(time: Timestamp, stage: String, failure: any Error) {

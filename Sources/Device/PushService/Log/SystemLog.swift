@@ -12,13 +12,7 @@ enum SystemLog {
     private static let signposter = OSSignposter(logger: logger)
 
     static func write(_ entry: ServiceLog.Entry) {
-        let code = entry.failure ?? entry.reason?.rawValue ?? "opened"
-        let (recipient, sender) = (entry.recipientKeyID ?? "-", entry.senderKeyID ?? "-")
-        guard let stage = entry.stage else {
-            logger.notice("\(code, privacy: .public) \(recipient, privacy: .public) \(sender, privacy: .public)")
-            return
-        }
-        logger.notice("\(stage, privacy: .public) \(code, privacy: .public)")
+        logger.notice("\(entry.description, privacy: .public)")
     }
 
     // Apple requires literal names. Each function begins an interval and returns a closure that ends it.

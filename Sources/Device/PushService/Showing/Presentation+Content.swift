@@ -76,6 +76,11 @@ extension Presentation {
     }
 }
 
+extension ServiceConfiguration {
+    /// The group of the interactions that the extension donates, so that the app can delete them, and no others, at a logout.
+    package static let interactionGroup = "sealed-push"
+}
+
 extension UNMutableNotificationContent {
     /// Returns the content as a person's message, with their picture. Nil if the system can't do that; the content is then
     /// shown as is. Source: Apple, "Implementing communication notifications"; DeviceState 37.2.
@@ -95,6 +100,7 @@ extension UNMutableNotificationContent {
         if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
         let interaction = INInteraction(intent: intent, response: nil)
         interaction.direction = .incoming
+        interaction.groupIdentifier = ServiceConfiguration.interactionGroup
         interaction.donate(completion: nil)
         return try? updating(from: intent)
         #else

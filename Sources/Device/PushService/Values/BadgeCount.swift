@@ -1,4 +1,4 @@
-internal import Foundation
+package import Foundation
 internal import PushCore
 internal import SealedPush
 
@@ -17,7 +17,7 @@ public struct BadgeCount: Sendable {
     }
 
     /// - Parameter root: The folder `SealedPush` of the shared container.
-    init(in root: URL) { folder = root.appending(path: "badge", directoryHint: .isDirectory) }
+    package init(in root: URL) { folder = root.appending(path: "badge", directoryHint: .isDirectory) }
 
     /// The count; 0 if it can't be read.
     public var value: Int { min(Self.maximum, max(0, Self.length(path) ?? 0)) }

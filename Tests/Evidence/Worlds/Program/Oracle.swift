@@ -206,8 +206,8 @@ final class Oracle: @unchecked Sendable {
         badges[phone] = 0...0
     }
 
-    /// The count of the badge isn't synced.
-    func lostPower(_ phone: Int) { badges[phone] = 0...(badges[phone]?.upperBound ?? 0) }
+    /// The app sets the badge to 0 at a logout, unless it's killed before. A failure of the power may lose the count.
+    func mayResetBadge(_ phone: Int) { badges[phone] = 0...(badges[phone]?.upperBound ?? 0) }
 
     func showed(
         _ content: UNNotificationContent, for request: PushRequest, on phone: Phone, _ ending: Phone.Ending,
@@ -268,7 +268,8 @@ final class Oracle: @unchecked Sendable {
     private func count(_ message: Message, on phone: Phone, isCertain: Bool) {
         guard let increment = message.content.badgeIncrement else { return }
         let before = badges[phone.number] ?? 0...0
-        badges[phone.number] = (before.lowerBound + (isCertain ? increment : 0))...(before.upperBound + increment)
+        badges[phone.number] =
+            (before.lowerBound + (isCertain && !phone.mayResetBadge ? increment : 0))...(before.upperBound + increment)
     }
 
     private func checkBadge(_ content: UNNotificationContent, of message: Message, on phone: Phone) {
@@ -281,7 +282,7 @@ final class Oracle: @unchecked Sendable {
         if !possible.contains(badge) {
             fail("the badge is the sum of what was shown", message.number, "\(badge), not \(possible)")
         }
-        badges[phone.number] = badge...badge
+        badges[phone.number] = (phone.mayResetBadge ? 0 : badge)...badge
     }
 
     private func isExplained(

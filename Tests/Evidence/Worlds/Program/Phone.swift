@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import Interposed
+import PushApp
 import PushCore
 import PushSender
 import PushService
@@ -8,7 +9,7 @@ import PushServiceTesting
 import SealedPush
 import UserNotifications
 
-/// A phone with the shipped extension and the example app, both in this process. Its keychain is in memory, and its files are
+/// A phone with the shipped extension and the app's object, both in this process. Its keychain is in memory, and its files are
 /// real ones in memory.
 final class Phone: @unchecked Sendable {
     let number: Int
@@ -29,7 +30,9 @@ final class Phone: @unchecked Sendable {
     var isDiskFull = false
     /// The app's process.
     private(set) var process: AppProcess
-    private(set) var pushes: Pushes! = nil
+    private(set) var pushes: SealedPushes! = nil
+    /// While someone logs in or out, the app may set the badge to 0.
+    var mayResetBadge = false
     /// Pushes that Apple keeps while the phone is offline, the oldest first.
     private var kept: [(request: PushRequest, token: [UInt8])] = []
 
@@ -47,10 +50,12 @@ final class Phone: @unchecked Sendable {
     @MainActor func start() {
         process.isDead = true
         process = AppProcess()
-        let pushes = Pushes(
-            app(in: process), server: URL(string: "https://push.example.com"), saved: SavedStore(saved.in(process)))
+        let pushes = SealedPushes(
+            app(in: process), server: URL(string: "https://push.example.com"), environment: .production,
+            storage: saved.in(process)
+        ) { "Bearer \($0)" }
         let process = process
-        pushes.register = { [self, weak pushes] in
+        pushes.system.register = { [self, weak pushes] in
             guard isOnline else { return }
             Task {
                 await world.sleep(upTo: 1_000)
@@ -76,7 +81,8 @@ final class Phone: @unchecked Sendable {
         app.environment = DeviceEnvironment(
             keychain: { _ in items }, appGroup: { _ in process?.isDead == true ? nil : folder },
             scratchRoot: folder.appending(path: "tmp"), fetcher: PhoneNetwork(self, process, in: world))
-        app.environment.center = { center }
+        // A process that was killed changes nothing.
+        app.environment.center = { process?.isDead == true ? UNUserNotificationCenter() : center }
         return app
     }
 
@@ -138,7 +144,7 @@ final class Phone: @unchecked Sendable {
         process.isDead = true
         let count = world_lose_power(folder.path(percentEncoded: false), UInt64(percent) << 32 / 100)
         world.log("phone \(number) lost \(count) changes of files")
-        world.oracle.lostPower(number)
+        world.oracle.mayResetBadge(number)
     }
 
     /// Keeps what a backup contains.
@@ -262,7 +268,7 @@ final class Phone: @unchecked Sendable {
     }
 }
 
-/// The extension of the example app, with the configuration of this phone.
+/// The shipped extension, with the configuration of this phone.
 private final class Extension: SealedNotificationService {
     private let fixed: ServiceConfiguration
 
@@ -330,9 +336,9 @@ final class SavedInMemory: Sendable {
         set { data.withLock { $0 = newValue } }
     }
 
-    func `in`(_ process: AppProcess) -> any SavedItem { Item(saved: self, process: process) }
+    func `in`(_ process: AppProcess) -> any PushStorage { Item(saved: self, process: process) }
 
-    private struct Item: SavedItem {
+    private struct Item: PushStorage {
         let saved: SavedInMemory
         let process: AppProcess
 

@@ -1,3 +1,4 @@
+import PushApp
 import PushService
 import SealedPush
 import UserNotifications
@@ -12,7 +13,7 @@ extension Phone {
             accounts.insert(user)
             world.oracle.erasedKeys(number)
             world.leave(saved.session)
-            await pushes.logIn(Account(session: session))
+            await resettingBadge { await pushes.logIn(session) }
             guard !process.isDead else { return }
             left(before)
         }
@@ -24,7 +25,7 @@ extension Phone {
             person = nil
             world.oracle.erasedKeys(number)
             world.leave(saved.session)
-            await pushes.logOut()
+            await resettingBadge { await pushes.logOut() }
             guard !process.isDead else { return }
             left(before)
         }
@@ -36,6 +37,14 @@ extension Phone {
             await lastTap?.value
             await action()
         }
+    }
+
+    @MainActor private func resettingBadge(_ action: @MainActor () async -> Void) async {
+        mayResetBadge = true
+        world.oracle.mayResetBadge(number)
+        await action()
+        world.oracle.mayResetBadge(number)
+        mayResetBadge = false
     }
 
     /// Once the keys of an earlier account are gone, none of its messages may be shown.

@@ -1,5 +1,6 @@
 import Foundation
 import Interposed
+import PushApp
 import PushCore
 import PushHTTP
 import PushOutbox
@@ -416,7 +417,7 @@ final class World: @unchecked Sendable {
             for phone in phones where phone.person == user && !oracle.hasShown(number, on: phone.number) {
                 oracle.fail(
                     "a phone that is logged in gets its messages once faults have stopped", number,
-                    "phone \(phone.number): \(MainActor.assumeIsolated { phone.pushes.state })")
+                    "phone \(phone.number): \(MainActor.assumeIsolated { phone.pushes.status })")
             }
             send(Content(withdrawing: .thread("probe")), number + 1, to: user, .immediate)
             executor.advance(by: .seconds(30))
