@@ -1,6 +1,5 @@
 import Foundation
 import PushService
-import SealedPush
 
 /// The notification service of an app that shows a daily quote, which only the device knows.
 ///
@@ -8,11 +7,9 @@ import SealedPush
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
-            topic: "com.example.app",
-            keys: .keychain(accessGroup: "ABCDE12345.com.example.shared"),
+            group: "group.com.example",
             trusting: ["pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2"],
-            safeDefault: SafeDefault(body: String(localized: "Your quote for today is here.")),
-            container: .appGroup("group.com.example"),
+            safeDefault: String(localized: "Your quote for today is here."),
             stages: [PlaceholderStage(fallback: String(localized: "Your quote for today is here."))]
         )
     }

@@ -1,7 +1,6 @@
 import Foundation
 import PushCharts
 import PushService
-import SealedPush
 
 /// The notification service of a fitness app: the server seals numbers, and the phone draws them.
 ///
@@ -9,11 +8,9 @@ import SealedPush
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
-            topic: "com.example.app",
-            keys: .keychain(accessGroup: "ABCDE12345.com.example.shared"),
+            group: "group.com.example",
             trusting: ["pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2"],
-            safeDefault: SafeDefault(body: String(localized: "There is news about your training.")),
-            container: .appGroup("group.com.example"),
+            safeDefault: String(localized: "There is news about your training."),
             stages: [ChartStage()]
         )
     }

@@ -1,6 +1,5 @@
 import Foundation
 import PushService
-import SealedPush
 
 /// The notification service of a photo app: one sealed picture with the app's own text, and a receipt for the server.
 ///
@@ -9,11 +8,9 @@ import SealedPush
 nonisolated final class NotificationService: SealedNotificationService {
     override var configuration: ServiceConfiguration {
         ServiceConfiguration(
-            topic: "com.example.app",
-            keys: .keychain(accessGroup: "ABCDE12345.com.example.shared"),
+            group: "group.com.example",
             trusting: ["pushsender14tr562hekmdndg9w3nzv9222vhpqdve2xpl86fsduus5hr7vvyfs4f33c2"],
-            safeDefault: SafeDefault(body: String(localized: "You have a new picture!")),
-            container: .appGroup("group.com.example"),
+            safeDefault: String(localized: "You have a new picture!"),
             stages: [
                 DefaultBodyStage(String(localized: "Touch and hold to see it.")),
                 MediaStage(),

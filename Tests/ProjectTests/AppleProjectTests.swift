@@ -108,13 +108,13 @@ import Testing
         for target in ["App/App", "NotificationService/NotificationService"] {
             let entitlements = try Self.propertyList("\(target).entitlements")
             #expect(entitlements["com.apple.security.application-groups"] as? [String] == ["group.$(GROUP)"])
-            #expect(entitlements["keychain-access-groups"] as? [String] == ["$(AppIdentifierPrefix)$(GROUP)"])
+            // The app group is the keychain group, too.
+            #expect(entitlements["keychain-access-groups"] == nil)
             // The values that the code reads, built from the names in Local.xcconfig.
             let plist = target == "App/App" ? "App/Info.plist" : "NotificationService/Info.plist"
             #expect(
                 try Self.propertyList(plist)["SealedPush"] as? [String: String] == [
-                    "Topic": "$(BUNDLE_ID)", "Group": "$(GROUP)", "KeychainGroup": "$(AppIdentifierPrefix)$(GROUP)",
-                    "Server": "$(SERVER)", "Sender": "$(SENDER_KEY)",
+                    "Group": "group.$(GROUP)", "Server": "$(SERVER)", "Sender": "$(SENDER_KEY)",
                 ])
             let privacy = try Self.propertyList("\(target.split(separator: "/")[0])/PrivacyInfo.xcprivacy")
             let apis = try #require(privacy["NSPrivacyAccessedAPITypes"] as? [[String: Any]])

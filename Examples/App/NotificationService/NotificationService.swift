@@ -1,5 +1,4 @@
 import PushService
-import SealedPush
 
 /// Opens sealed pushes. Any other push shows the safe default.
 ///

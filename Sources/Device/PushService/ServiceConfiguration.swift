@@ -57,6 +57,42 @@ public struct ServiceConfiguration: Sendable {
 }
 
 extension ServiceConfiguration {
+    /// Creates a configuration whose topic, keychain, and container follow from the app and its app group.
+    ///
+    /// The app and its extension need the App Groups capability, but neither Keychain Sharing nor the team's prefix, because an
+    /// app group is a keychain access group, too. On Macs, only some groups are: use the other initializer. See each property for
+    /// the other parameters. Source: Apple, "Sharing access to keychain items among a collection of apps".
+    ///
+    /// A key that isn't valid is left out and named in the system's log. If no sender is left, no message opens, and each one
+    /// ends as `unknown-sender`; the program never stops.
+    ///
+    /// - Parameters:
+    ///   - group: The app group, such as `group.com.example`.
+    ///   - senders: The servers' public keys as text, most likely first: the output of `sealedpush keys export`.
+    ///   - authorities: The authorities' public keys as text.
+    ///   - safeDefault: The text of the safe default, translated in the extension's bundle; must be visible.
+    public init(
+        group: String, trusting senders: [String], authorities: [String] = [], safeDefault: String,
+        topic: Topic = .ofThisApp, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false,
+        keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30, stages: [any ServiceStage] = []
+    ) {
+        self.init(
+            topic: topic, keys: .keychain(accessGroup: group), trusting: Self.keys(senders, "trusting"),
+            authorities: Self.keys(authorities, "authorities"), safeDefault: SafeDefault(body: safeDefault),
+            container: .appGroup(group), allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes,
+            keyPolicy: keyPolicy, keepsRetiredKeys: keepsRetiredKeys, stages: stages)
+    }
+
+    private static func keys<Role: TrustedRole>(_ texts: [String], _ parameter: String) -> [PublicKey<Role>] {
+        texts.enumerated().compactMap { index, text in
+            do throws(KeyTextError) { return try PublicKey<Role>(parsing: text) } catch {
+                // By its place, since an invalid text may be a secret.
+                SystemLog.write(mistake: "key \(index + 1) of `\(parameter)` can't be used: \(error)")
+                return nil
+            }
+        }
+    }
+
     /// The service module's folder; nil if the system doesn't know the app group.
     package var folder: URL? { environment.folder(container) }
 

@@ -150,8 +150,12 @@ enum KeyChangeError: Error {
         case .locked: self = .failed(.locked)
         // errSecMissingEntitlement.
         case .other(-34018):
-            let entitlement = "the keychain group is not in the target's keychain-access-groups"
-            self = .failed(.unavailable("\(entitlement), or it lacks the team's prefix (-34018)"))
+            self = .failed(
+                .unavailable(
+                    """
+                    the keychain group is neither one of the target's app groups nor, with the team's prefix, one of its \
+                    keychain-access-groups (-34018)
+                    """))
         case .other(let code): self = .failed(.unavailable("the keychain failed with error \(code)"))
         }
     }

@@ -4,8 +4,8 @@ public struct KeySource: Sendable {
     /// Nil if the device has no keychain.
     let items: @Sendable (DeviceEnvironment) -> (any SecretItems)?
 
-    /// Apple's keychain, in the access group that the app and its extension share, with the team's prefix
-    /// (`ABCDE12345.com.example.shared`). In the simulator, the simulated phone's keychain.
+    /// Apple's keychain, in an access group that the app and its extension share: an app group (`group.com.example`), or a
+    /// keychain group with the team's prefix (`ABCDE12345.com.example.shared`). In the simulator, the simulated phone's keychain.
     public static func keychain(accessGroup: String) -> KeySource { KeySource { $0.keychain(accessGroup) } }
 
     /// These items, on any device. For tests.

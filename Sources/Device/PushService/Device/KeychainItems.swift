@@ -9,7 +9,7 @@ internal import Security
 /// An item's account is `kSecAttrAccount`, and its attributes are `kSecAttrGeneric`. Source: Apple, "Sharing access to
 /// keychain items among a collection of apps" and `kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly`.
 struct KeychainItems: SecretItems {
-    /// The access group with the team's prefix, as in both targets' entitlements.
+    /// The access group, as in both targets' entitlements.
     let accessGroup: String
 
     func list() throws(SecretItemError) -> [ListedItem] {

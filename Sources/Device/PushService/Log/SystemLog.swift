@@ -1,3 +1,4 @@
+internal import Foundation
 internal import SealedPush
 
 #if canImport(os)
@@ -5,7 +6,7 @@ internal import os
 #endif
 
 /// Apple's unified log, for Console and Instruments: a line for each line of ``ServiceLog``, even if that log can't be
-/// written, and an interval for each step. Contains only codes and public key IDs. Does nothing on other systems.
+/// written, and an interval for each step. Contains only codes and public key IDs. On other systems, only the configuration's mistakes are written.
 enum SystemLog {
     #if canImport(os)
     private static let logger = Logger(subsystem: "sealed-push", category: "service")
@@ -14,6 +15,9 @@ enum SystemLog {
     static func write(_ entry: ServiceLog.Entry) {
         logger.notice("\(entry.description, privacy: .public)")
     }
+
+    /// Writes about a mistake in the configuration.
+    static func write(mistake text: String) { logger.notice("\(text, privacy: .public)") }
 
     // Apple requires literal names. Each function begins an interval and returns a closure that ends it.
     static func beginOpening() -> () -> Void {
@@ -27,6 +31,10 @@ enum SystemLog {
     }
     #else
     static func write(_ entry: ServiceLog.Entry) {}
+    static func write(mistake text: String) {
+        // Standard output may be reserved for reports.
+        try? FileHandle.standardError.write(contentsOf: Data("sealed-push: \(text)\n".utf8))
+    }
     static func beginOpening() -> () -> Void { {} }
     static func beginStage() -> () -> Void { {} }
     #endif
