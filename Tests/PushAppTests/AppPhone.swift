@@ -75,12 +75,14 @@ import UserNotifications
 final class MemoryStorage: PushStorage {
     enum State {
         case works
-        /// Reading throws, as on iOS before the first unlock.
+        /// Reading throws, as on iOS before the first unlock. Writing would succeed.
         case locked
         /// Reading finds nothing, which other systems report instead.
         case hidden
         /// Writing fails.
         case full
+        /// Writing fails once.
+        case hiccup
     }
 
     let state = Locked(State.works)
@@ -92,16 +94,22 @@ final class MemoryStorage: PushStorage {
 
     func read() throws -> Data? {
         switch state.withLock({ $0 }) {
-        case .works, .full: data.withLock { $0 }
+        case .works, .full, .hiccup: data.withLock { $0 }
         case .locked: throw CocoaError(.fileReadNoPermission)
         case .hidden: nil
         }
     }
 
     func write(_ data: Data) -> Bool {
-        guard state.withLock({ $0 }) == .works else { return false }
-        self.data.withLock { $0 = data }
-        return true
+        switch state.withLock({ $0 }) {
+        case .works, .locked:
+            self.data.withLock { $0 = data }
+            return true
+        case .hiccup:
+            state.withLock { $0 = .works }
+            return false
+        case .hidden, .full: return false
+        }
     }
 }
 

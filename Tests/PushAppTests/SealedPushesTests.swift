@@ -68,11 +68,13 @@ import UserNotifications
         #expect(pushes.status == .notSaved && phone.calls == [])
         phone.storage.state.withLock { $0 = .works }
         await pushes.logIn("alice's")
-        phone.storage.state.withLock { $0 = .full }
         // The next account's session must not replace one that wasn't left.
-        await pushes.logIn("bob's")
-        #expect(pushes.status == .notSaved)
-        #expect(try phone.storage.saved.session == "alice's")
+        for state in [MemoryStorage.State.full, .hiccup] {
+            phone.storage.state.withLock { $0 = state }
+            await pushes.logIn("bob's")
+            #expect(pushes.status == .notSaved)
+            #expect(try phone.storage.saved.session == "alice's")
+        }
     }
 
     @Test("a launch before the first unlock loses neither the login nor the token, which the app notices later")
@@ -141,6 +143,12 @@ import UserNotifications
         #expect(phone.center.delegate === pushes)
         #expect(phone.calls == ["begin com.example.app.push-keys", "plan com.example.app.push-keys"])
         #expect(await pushes.askForPermission())
+
+        await SavedStore(phone.storage).change { $0.session = "alice's" }
+        phone.forgetCalls()
+        let next = phone.pushes()
+        await next.launched()
+        #expect(next.status == .waitingForToken && phone.calls == ["register"])
     }
 
     @Test("a push is shown while the app is open; a notification that the app added itself appears only in the list")
@@ -216,10 +224,16 @@ import UserNotifications
         let tapped = response(to: try phone.locked(lunch()))
         await respond(tapped, pushes)
         #expect(handled.withLock { $0 } == ["lunch \(UNNotificationDefaultActionIdentifier)"])
-        // A message that doesn't open is handled by nobody, such as the same one a second time under another identifier.
-        let other = UNMutableNotificationContent()
-        other.userInfo = ["aps": [:], "sealed-push": ["outcome": "opened"]]
-        await respond(response(to: other), pushes)
+        // A carrier's push, and a message that didn't open.
+        let infos: [[AnyHashable: Any]] = [
+            ["aps": [:], "sealed-push": ["outcome": "opened"]],
+            ["sealed-push": ["outcome": "safe-default", "reason": "replayed"]],
+        ]
+        for info in infos {
+            let other = UNMutableNotificationContent()
+            other.userInfo = info
+            await respond(response(to: other), pushes)
+        }
         #expect(handled.withLock { $0 }.count == 1)
     }
 }

@@ -35,6 +35,11 @@ import Testing
         let mixed = ServiceConfiguration(
             group: "group.com.example", trusting: [text, sender.sender.description], safeDefault: "d")
         #expect(mixed.senders == [sender.sender] && mixed.trustsAnyone)
+        // A sender that the authority's set has revoked must not be trusted again.
+        let unpinned = ServiceConfiguration(
+            group: "group.com.example", trusting: [sender.sender.description],
+            authorities: [AuthorityPrivateKey().authority.description, "pushauthority1..."], safeDefault: "d")
+        #expect(!unpinned.trustsAnyone)
 
         let phone = try Phone()
         _ = try phone.device.enroll(at: Phone.start)

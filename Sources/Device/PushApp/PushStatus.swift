@@ -22,7 +22,7 @@ public enum PushStatus: Equatable, Sendable {
     case unfinishedLogout(PushServerError)
     /// The login can't be kept, because the keychain or the app's own storage failed. Nobody was logged in or out.
     case notSaved
-    /// The configuration has no usable key of a sender, so every message ends as `unknown-sender`.
+    /// The configuration trusts no valid key of a sender, so every message ends as `unknown-sender`. Console has the reason.
     case noSender
     /// The server's URL is missing or invalid.
     case noServer

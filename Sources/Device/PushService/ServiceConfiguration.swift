@@ -63,8 +63,8 @@ extension ServiceConfiguration {
     /// app group is a keychain access group, too. On Macs, only some groups are: use the other initializer. See each property for
     /// the other parameters. Source: Apple, "Sharing access to keychain items among a collection of apps".
     ///
-    /// A key that isn't valid is left out and named in the system's log. If no sender is left, no message opens, and each one
-    /// ends as `unknown-sender`; the program never stops.
+    /// A key that isn't valid doesn't stop the program. It's left out, and the system's log says which. Without a valid sender,
+    /// and also with an invalid authority, nobody is trusted: each message ends as `unknown-sender`.
     ///
     /// - Parameters:
     ///   - group: The app group, such as `group.com.example`.
@@ -76,10 +76,14 @@ extension ServiceConfiguration {
         topic: Topic = .ofThisApp, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false,
         keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30, stages: [any ServiceStage] = []
     ) {
+        let pinned: [AuthorityPublicKey] = Self.keys(authorities, "authorities")
+        // Without its authority, a sender that a set has revoked would be trusted again.
+        let isPinned = pinned.count == authorities.count
         self.init(
-            topic: topic, keys: .keychain(accessGroup: group), trusting: Self.keys(senders, "trusting"),
-            authorities: Self.keys(authorities, "authorities"), safeDefault: SafeDefault(body: safeDefault),
-            container: .appGroup(group), allowsAnonymous: allowsAnonymous, receivesPlainPushes: receivesPlainPushes,
+            topic: topic, keys: .keychain(accessGroup: group),
+            trusting: isPinned ? Self.keys(senders, "trusting") : [], authorities: isPinned ? pinned : [],
+            safeDefault: SafeDefault(body: safeDefault), container: .appGroup(group), allowsAnonymous: allowsAnonymous,
+            receivesPlainPushes: receivesPlainPushes,
             keyPolicy: keyPolicy, keepsRetiredKeys: keepsRetiredKeys, stages: stages)
     }
 

@@ -6,7 +6,8 @@ internal import os
 #endif
 
 /// Apple's unified log, for Console and Instruments: a line for each line of ``ServiceLog``, even if that log can't be
-/// written, and an interval for each step. Contains only codes and public key IDs. On other systems, only the configuration's mistakes are written.
+/// written, and an interval for each step. Contains only codes and public key IDs. Other systems get only the configuration's
+/// mistakes.
 enum SystemLog {
     #if canImport(os)
     private static let logger = Logger(subsystem: "sealed-push", category: "service")
