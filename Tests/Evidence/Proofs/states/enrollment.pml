@@ -9,7 +9,7 @@
  * enrolled     In the end, the server has the phone's newest record, its key is proven, and Mallory's pin is gone.
  *
  * Plain numbers are the Specification's; `EnrollmentHTTP` is Docs/EnrollmentHTTP.md. A record has one key; `body` tells
- * records apart. There are 82,249 states.
+ * records apart. There are 91,852 states.
  */
 #define ALICE 0
 #define MALLORY 1
@@ -23,7 +23,7 @@ bool isPinned[2];
 byte counter[2], body[2], key[2], proven[2];
 
 /* The phone. */
-byte ownCounter, ownBody, ownKey = 1, signedKey, bodies;
+byte ownCounter, ownBody, ownKey = 1, signedKey, bodies, keys = 1;
 bool isDone, mustSign;
 
 /* The first record, for replays; and an answer that the carrier has seen. */
@@ -31,6 +31,10 @@ byte oldKey, oldBody, seenAnswer;
 byte failures, rotations, restores, replays, submissions;
 
 mtype = { taken, rolledBack, conflicting, elsewhere };
+
+/* What a simulation prints is replayed on the real types: EnrollmentModelTests. */
+mtype = { begin, noRequest, register, noAnswer, answer, noResult, newKey, newRecord, restore, oldRecord, oldAnswer, submit, ask };
+#define tell(event, who) printf("%e account=%d phone=%d,%d,%d,%d alice=%d,%d,%d mallory=%d,%d,%d\n", event, who, ownCounter, ownBody, signedKey, ownKey, body[ALICE], key[ALICE], proven[ALICE], body[MALLORY], key[MALLORY], proven[MALLORY])
 
 inline put(who, c, b, k) {
     if
@@ -97,10 +101,11 @@ end:
         :: signedKey != ownKey || mustSign -> sign(ownCounter)                                          /* 11.4.1 */
         :: else
         fi;
-        if :: oldBody == 0 -> oldBody = ownBody; oldKey = ownKey :: else fi }
+        if :: oldBody == 0 -> oldBody = ownBody; oldKey = ownKey :: else fi;
+        tell(begin, ALICE) }
        step {
         if
-        :: failures < FAILURES -> failures++; goto again    /* env EnrollmentHTTP 3.4 (harmless: never: as a lost challenge) */
+        :: failures < FAILURES -> failures++; tell(noRequest, ALICE); goto again    /* env EnrollmentHTTP 3.4 (harmless: never: as a lost challenge) */
         :: put(ALICE, ownCounter, ownBody, signedKey)
         fi;
         if
@@ -114,8 +119,8 @@ end:
         :: else
         fi;
         if
-        :: failures < FAILURES -> failures++; goto again                                    /* env EnrollmentHTTP 3.4 */
-        :: true
+        :: failures < FAILURES -> failures++; tell(noAnswer, ALICE); goto again             /* env EnrollmentHTTP 3.4 */
+        :: true -> tell(register, ALICE)
         fi }
        step {
         if
@@ -130,8 +135,8 @@ end:
         :: else
         fi;
         if
-        :: failures < FAILURES -> failures++; goto again    /* env EnrollmentHTTP 4 (harmless: never: as a lost challenge) */
-        :: true
+        :: failures < FAILURES -> failures++; tell(noResult, ALICE); goto again    /* env EnrollmentHTTP 4 (harmless: never: as a lost challenge) */
+        :: true -> tell(answer, ALICE)
         fi;
         isDone = verdict == taken && proven[ALICE] == ownKey && !mustSign }
     od
@@ -144,41 +149,44 @@ end:
     do
     :: atomic { rotations < ROTATIONS && oldBody != 0 -> rotations++;                       /* env 13.1 */
         if
-        :: true -> ownKey++
-        :: true -> mustSign = true                                                          /* env 11.4.1 */
+        :: true -> keys++; ownKey = keys; tell(newKey, ALICE)
+        :: true -> mustSign = true; tell(newRecord, ALICE)                                  /* env 11.4.1 */
         fi;
         isDone = false }
     :: atomic { restores == 0 && ownCounter > 1 -> restores++;                              /* env 11.4.5 */
         ownCounter = 1; ownBody = oldBody; signedKey = oldKey; isDone = false;
         if
-        :: true -> ownKey++
+        :: true -> keys++; ownKey = keys
         :: true -> ownKey = oldKey; mustSign = true                                         /* env 34.1.6 */
-        fi }
+        fi;
+        tell(restore, ALICE) }
     :: atomic { replays < REPLAYS && oldBody != 0 -> replays++;                             /* env 11.3.1 */
         put(ALICE, 1, oldBody, oldKey);
         if
         :: verdict == rolledBack && restores == 0 -> assert(true)   /* reached: an old record, put back */
         :: else
-        fi }
+        fi;
+        tell(oldRecord, ALICE) }
     :: atomic { replays < REPLAYS && seenAnswer != 0 -> replays++;                          /* env 11.5.7 */
         if :: a = ALICE :: a = MALLORY fi;
-        prove(a, ALICE, seenAnswer); a = 0 }
+        prove(a, ALICE, seenAnswer); tell(oldAnswer, a); a = 0 }
     :: atomic { submissions < 1 && oldBody != 0 -> submissions++;                           /* env 11.5.8 */
         if
-        :: put(MALLORY, ownCounter, ownBody, signedKey)
+        :: put(MALLORY, ownCounter, ownBody, signedKey); tell(submit, ALICE)
         :: signedKey != oldKey -> put(MALLORY, 1, oldBody, oldKey);                         /* env 11.1.4 */
             if
             :: verdict == elsewhere && proven[ALICE] != oldKey -> assert(true)  /* reached: an old record, refused */
             :: else
-            fi
+            fi;
+            tell(submit, MALLORY)
         fi }
     :: atomic { replays < REPLAYS && isPinned[MALLORY] -> replays++;                        /* env 11.5.8 */
         if :: a = ALICE :: a = MALLORY fi;
         if
         :: a == MALLORY         /* 11.5.8 (harmless: always: the phone answers inside its login) */
-        :: else -> prove(a, a, key[a])
+        :: else -> if :: key[a] != 0 -> prove(a, a, key[a]) :: else fi
         fi;
-        a = 0 }
+        tell(ask, a); a = 0 }
     :: atomic { timeout ->
         assert(isDone && isPinned[ALICE] && counter[ALICE] == ownCounter && body[ALICE] == ownBody);   /* enrolled */
         assert(key[ALICE] == ownKey && proven[ALICE] == ownKey && !isPinned[MALLORY]);      /* enrolled */

@@ -8,7 +8,7 @@
  * gone       In the end, the phone's account has its newest key, proven. No other account has one, unless a server refused.
  *
  * Plain numbers are the Specification's; `EnrollmentHTTP` is Docs/EnrollmentHTTP.md. A device of the server is an account and
- * one of the phone's two enrollment keys. There are 12,841 states.
+ * one of the phone's two enrollment keys. There are 12,793 states.
  */
 #define FAILURES 2
 #define LOGINS 3
@@ -23,10 +23,15 @@ byte who, enrollment, ownCounter, ownKey = 1, signedKey, owners[LOGINS + 2], lea
 bool isIn, isDone;
 
 /* The first record and leaving, for replays. */
-byte oldCounter, oldKey, oldLeaving, oldLast;
+byte oldEnrollment, oldCounter, oldKey, oldLeaving, oldLast;
 byte logins, failures, repeats, refusals, runs;
 
 mtype = { taken, rolledBack, elsewhere };
+
+/* What a simulation prints is replayed on the real types: LeavingModelTests. */
+mtype = { login, logout, noLeaving, noThanks, leave, refuse, noChallenge, register, again, oldRecord };
+#define device(d) counter[d], key[d], proven[d]
+#define tell(event, account) printf("%e account=%d phone=%d,%d,%d,%d,%d devices=%d,%d,%d;%d,%d,%d;%d,%d,%d;%d,%d,%d\n", event, account, isIn, leaving != 0, enrollment, ownCounter, ownKey, device(0), device(1), device(2), device(3))
 
 inline put(account, e, c, k) {
     if
@@ -65,17 +70,18 @@ end:
     do
     :: step { !isIn && logins < LOGINS ->
         if :: who = 0 :: who = 1 fi;
-        logins++; isIn = true; isDone = false }
+        logins++; isIn = true; isDone = false; tell(login, who) }
     :: step { leaving != 0 ->
         if
-        :: failures < FAILURES -> failures++           /* env EnrollmentHTTP 6 (harmless: never: as a phone that waits) */
+        :: failures < FAILURES -> failures++; tell(noLeaving, who) /* env EnrollmentHTTP 6 (harmless: never: as a phone that waits) */
         :: failures < FAILURES -> failures++;                      /* env EnrollmentHTTP 6 (harmless: never: as a repeat) */
-            take(enrollment, leaving, last)
+            take(enrollment, leaving, last); tell(noThanks, who)
         :: take(enrollment, leaving, last);
-            leaving = 0
+            leaving = 0; tell(leave, who)
         :: enrollment == 0 && refusals < 1 -> refusals++;                                   /* env EnrollmentHTTP 6 */
             leaving = 0;
-            enrollment = 1                                                                  /* EnrollmentHTTP 6 */
+            enrollment = 1;                                                                 /* EnrollmentHTTP 6 */
+            tell(refuse, who)
         fi }
     :: step { isIn && !isDone && leaving == 0 ->                                            /* EnrollmentHTTP 6 */
         runs++;
@@ -88,14 +94,14 @@ end:
         fi;
         assert(owners[ownKey] == 0 || owners[ownKey] == who + 1);                           /* fresh */
         owners[ownKey] = who + 1;
-        if :: oldKey == 0 -> oldCounter = ownCounter; oldKey = ownKey :: else fi;
+        if :: oldKey == 0 -> oldEnrollment = enrollment; oldCounter = ownCounter; oldKey = ownKey :: else fi;
         put(who, enrollment, ownCounter, ownKey);
         assert(verdict == taken);                                                           /* welcome */
         if
-        :: failures < FAILURES -> failures++     /* env EnrollmentHTTP 3.4 (harmless: never: `enrollment` has failures) */
+        :: failures < FAILURES -> failures++; tell(noChallenge, who) /* env EnrollmentHTTP 3.4 (harmless: never: `enrollment` has failures) */
         :: proven[2 * who + enrollment] = ownKey;
             forget(2 * (1 - who) + enrollment);
-            isDone = true
+            isDone = true; tell(register, who)
         fi }
     :: step { isIn && logins < LOGINS ->
         leaving = ownCounter + 1;                                                           /* EnrollmentHTTP 6.1 */
@@ -103,7 +109,8 @@ end:
         last = ownKey;
         ownKey++;                                                                           /* 13.1 */
         isIn = false;
-        if :: oldLeaving == 0 -> oldLeaving = leaving; oldLast = last :: else fi }
+        if :: oldLeaving == 0 -> oldLeaving = leaving; oldLast = last :: else fi;
+        tell(logout, who) }
     od
 }
 
@@ -117,15 +124,15 @@ end:
         :: isDone && logins > 1 && enrollment == 0 -> assert(true)   /* reached: a leaving, repeated after a new login */
         :: else
         fi;
-        take(0, oldLeaving, oldLast) }
+        take(0, oldLeaving, oldLast); tell(again, 0) }
     :: atomic { repeats < REPEATS && oldKey != 0 -> repeats++;                              /* env EnrollmentHTTP 6.4 */
         if :: account = 0 :: account = 1 fi;
-        put(account, 0, oldCounter, oldKey);
+        put(account, oldEnrollment, oldCounter, oldKey);
         if
         :: verdict == taken && oldKey != ownKey -> assert(true)       /* reached: an old record, after a leaving */
         :: else
         fi;
-        account = 0 }
+        tell(oldRecord, account); account = 0 }
     :: atomic { timeout ->
         assert(leaving == 0 && isIn == isDone);                                             /* gone */
         assert(!isIn || proven[2 * who + enrollment] == ownKey);                            /* gone */
