@@ -269,6 +269,8 @@ let testedOnLinux: [Target] = [
         "EndToEnd", "Support/EndToEnd",
         ["PushOutbox", "PushSender", "PushSimulator", "PushService", "TestSupport", "TestPrograms"] + core),
     tool("outbox-worker", "Support/OutboxWorker", ["PushOutbox", "PushPostgres", "PushSender", "SealedPush"]),
+    shared("HeldCalls", "Support/HeldCalls", []),
+    tool("ledger-worker", "Support/LedgerWorker", ["HeldCalls", "PushService"] + core),
     tool(
         "xcode-template-extension", "Support/Extensions/XcodeTemplate", ["PushSimulator", "UserNotifications"],
         settings: strict),
@@ -301,7 +303,8 @@ let testedOnLinux: [Target] = [
         "PushSimulatorTests",
         [
             "PushSimulator", "PushKeyring", "PushSender", "PushService", "SealedPushCommand", "UserNotifications",
-            "device-simulator", "Cpangocairo", "misbehaving-extension", "xcode-template-extension", "messages-example",
+            "device-simulator", "ledger-worker", "Cpangocairo", "misbehaving-extension", "xcode-template-extension",
+            "messages-example",
             "dynamic-chart-example", "daily-quote-example", "image-and-receipt-example", "rich-media-example",
             "app-example",
         ] + core + tested),

@@ -35,7 +35,8 @@ import Testing
     }
 
     @Test("Every simulation does the same on a phone and a server") func replayed() async throws {
-        let traces = try ProofModel("enrollment").simulations(1...40).map { name, lines in
+        let traces = try ProofModel("enrollment").simulations(1...Thoroughness.count(40, thorough: 500)).map {
+            name, lines in
             (name: name, steps: lines.compactMap(Step.init))
         }
         let events = Set(traces.flatMap { $0.steps.map(\.event) })

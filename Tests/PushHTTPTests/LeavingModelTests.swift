@@ -43,7 +43,8 @@ extension AppExampleTests {
         }
 
         @Test("every simulation does the same on an app and a server") func replayed() async throws {
-            let traces = try ProofModel("leaving").simulations(1...40).map { name, lines in
+            let traces = try ProofModel("leaving").simulations(1...Thoroughness.count(40, thorough: 500)).map {
+                name, lines in
                 (name: name, steps: lines.compactMap(Step.init))
             }
             let events = Set(traces.flatMap { $0.steps.map(\.event) })

@@ -149,7 +149,7 @@ package struct FileLedger: Sendable {
 
 extension FileLedger: ReplayLedger {
     /// DeviceState 32.1: checks the floor, makes the entry, and checks the floor again.
-    func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
+    package func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer {
         try record(entry, at: now) {}
     }
 
@@ -233,7 +233,7 @@ extension FileLedger {
     /// Drops entries that are older than 30 days and, beyond 20,000 entries, the oldest; raises the floor first, durably.
     /// Works day by day, oldest first, so that it makes progress however often it's interrupted. Entries left over are at
     /// or below the floor, and are dropped next time. Source: DeviceState 32.4.
-    func purge(at now: Timestamp) {
+    package func purge(at now: Timestamp) {
         // The current floor must survive a power loss before the entries below it are removed.
         guard let names = try? names(), var floor = try? floor(), (try? DurableFiles.sync(folder: folder)) != nil
         else { return }
@@ -333,18 +333,4 @@ protocol ReplayLedger: Sendable {
     func record(_ entry: LedgerEntry, at now: Timestamp) throws(LedgerError) -> LedgerAnswer
     /// Removes entries that the time rules make unnecessary. May take long, and may be interrupted at any moment.
     func purge(at now: Timestamp)
-}
-
-struct LedgerEntry: Sendable {
-    /// 32 bytes.
-    let key: [UInt8]
-    let sent: Timestamp
-    /// The identifier under which the system delivers the message.
-    let requestIdentifier: String
-}
-
-enum LedgerAnswer: Sendable {
-    case first
-    /// Seen before under the same request identifier; it silently replaces itself on the screen.
-    case repeated
 }

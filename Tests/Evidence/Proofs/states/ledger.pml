@@ -32,12 +32,19 @@ bool busy[2], killed[2];
 byte shownUnder[LAST + 1], rightFloor = 1;
 bool isLoud[LAST + 1], isIntact = true;
 
+/* What a simulation prints is replayed on the real files: LedgerModelTests. */
+mtype = { deliver, examine, ask, raise, begin, look, make, keep, link, again, save, shown, repeated, refused };
+mtype = { clean, find, raiseFloor, keepFloor, saveFloor, drop, remove, kill, fail, damage, lose };
+#define show(event, p, m, id) printf("%e process=%d message=%d id=%d floor=%d day=%d entries=%d,%d rotate=%d original=%d disk=%d,%d,%d,%d now=%d\n", event, p, m, id, floor, day, entry[FIRST], entry[LAST], rotate, isOriginal, floorOnDisk, dayOnDisk, entryOnDisk[FIRST], entryOnDisk[LAST], now)
+#define tell(event) show(event, _pid, m, id)
+
 inline refuse() {
     assert(m <= rightFloor || entry[m] != 0 && entry[m] != id && (entry[m] != DAMAGED || isHurt));  /* never-lost */
     if
     :: entry[m] == DAMAGED && isHurt -> assert(true)                    /* reached: a damaged entry, refused */
     :: else
     fi;
+    tell(refused);
     goto idle
 }
 
@@ -58,7 +65,8 @@ inline readFloor() {
     :: !isOriginal -> seen = 0                                                              /* 32.5 */
     :: else
     fi;
-    assert(seen != 0 || !isIntact)                                                          /* renewed */
+    assert(seen != 0 || !isIntact);                                                         /* renewed */
+    tell(examine)
 }
 
 inline checkFloor() {
@@ -67,17 +75,17 @@ inline checkFloor() {
     :: seen == 0 ->
         step {
             rotate = true;                                                                  /* 32.5 */
-        }
+            tell(ask) }
         step {
             if
             :: now > floor -> floor = now       /* 32.5 (harmless: now >= floor: it is the same floor) */
             :: else
             fi;
             assert(floor >= rightFloor);                                                    /* rises */
-            rightFloor = floor }
+            rightFloor = floor; tell(raise) }
         step {
             isOriginal = true;                                                              /* 32.5 */
-            isIntact = floor >= now; seen = floor }
+            isIntact = floor >= now; seen = floor; tell(begin) }
     :: else
     fi;
 }
@@ -97,6 +105,7 @@ inline open() {
     checkFloor();
     step {
         heedFloor();                                                                        /* 32.1.1 */
+        tell(look);
         if
         :: entry[m] == id -> isRepeat = true; goto sync     /* 32.1.4 (harmless: without goto sync: the link fails) */
         :: entry[m] != 0 && entry[m] != id -> refuse()      /* 32.1.3 (harmless: without refuse(): the link fails) */
@@ -109,33 +118,34 @@ create:
             day = true                                                                      /* 32.3 */
         :: else
         fi;
-        isEmpty = true; each(isEmpty = isEmpty && entry[i] == 0) }
+        isEmpty = true; each(isEmpty = isEmpty && entry[i] == 0); tell(make) }
     step {
         if
         :: isEmpty -> syncLedger()                          /* 32.3 (harmless: always: one sync more) */
         :: else
         fi;
-        isEmpty = false }
+        isEmpty = false; tell(keep) }
     step {
         isWritten = true;                                                                   /* 32.3 */
         if
-        :: !day -> restarts++; assert(restarts <= spent);                                   /* ends */
+        :: !day -> restarts++; assert(restarts <= spent); tell(again);                      /* ends */
             goto create                     /* 32.3 (harmless: without goto create: the floor is above the day) */
         :: day && entry[m] == 0 -> assert(m > start);                                        /* no-trace */
             entry[m] = id; written[m] = isWritten                                           /* 32.1.2 */
         :: day && entry[m] == id -> isRepeat = true                                         /* 32.1.4 */
         :: day && entry[m] != 0 && entry[m] != id -> refuse()                               /* 32.1.3 */
         fi;
-        isWritten = false }
+        isWritten = false; tell(link) }
 sync:
     step {
         syncDay();                                                                          /* 32.3 */
-    }
+        tell(save) }
     checkFloor();
     step {
         heedFloor();                                                                        /* 32.1.5 */
         assert((shownUnder[m] == 0 || shownUnder[m] == id) && (isRepeat || !isLoud[m])); /* never-twice */
-        shownUnder[m] = id; isLoud[m] = isLoud[m] || !isRepeat }
+        shownUnder[m] = id; isLoud[m] = isLoud[m] || !isRepeat;
+        if :: isRepeat -> tell(repeated) :: else -> tell(shown) fi }
 }
 
 /* Not while a message of its day can still be shown: another process may have synced this folder already. */
@@ -147,31 +157,33 @@ inline removeFolder() {
 }
 
 inline purge() {
-    step { each(if :: entry[i] != 0 -> m = i :: else fi) }
+    step { each(if :: entry[i] != 0 -> m = i :: else fi); tell(find) }
     step {
         if
         :: m > floor -> misses++;
             floor = m                                                                       /* 32.4 */
         :: else -> isRepeat = true
         fi;
-        if :: m > rightFloor -> rightFloor = m :: else fi }
+        if :: m > rightFloor -> rightFloor = m :: else fi;
+        if :: isRepeat -> tell(keepFloor) :: else -> tell(raiseFloor) fi }
     step {
         if
         :: !isRepeat -> syncLedger()                        /* 32.4 (harmless: always: both sync) */
         :: isRepeat -> syncLedger()                         /* 32.4 (harmless: always: both sync) */
         fi;
-        isRepeat = false; id = FIRST }
+        tell(saveFloor); isRepeat = false; id = FIRST }
     do
     :: step { id <= m ->
         entry[id] = 0;                                                                      /* 32.4 */
         assert(entry[id] == 0);                                                             /* no-trace */
-        id++ }
+        tell(drop); id++ }
     :: step { id > m ->
         isEmpty = true; each(isEmpty = isEmpty && entry[i] == 0);
         if
         :: isEmpty -> removeFolder() /* 32.4 (harmless: never, always, without removeFolder(): all lies below the floor) */
         :: else
         fi;
+        tell(remove);
         break }
     od
 }
@@ -187,9 +199,10 @@ end:
     :: atomic { spent + 2 <= BUDGET && deliveries < DELIVERIES -> spent = spent + 2; deliveries++;  /* env 7.5 */
         busy[_pid] = true; start = floor;
         if :: id = 1 :: deliveries > 1 -> id = 2 fi;
-        if :: m = FIRST :: m = LAST; now = LAST fi }
+        if :: m = FIRST :: m = LAST; now = LAST fi;
+        tell(deliver) }
         { open(); goto idle } unless { killed[_pid] -> goto idle }
-    :: atomic { _pid == 1 && spent < BUDGET && floor != 0 && isOriginal -> spent++; busy[_pid] = true }
+    :: atomic { _pid == 1 && spent < BUDGET && floor != 0 && isOriginal -> spent++; busy[_pid] = true; tell(clean) }
         { purge(); goto idle } unless { killed[_pid] -> goto idle }
     fi
 }
@@ -200,7 +213,7 @@ active proctype world() {
     byte i;
 end:
     do
-    :: atomic { spent < BUDGET && busy[1] && !killed[1] -> spent++; killed[1] = true }                     /* env 7.1 */
+    :: atomic { spent < BUDGET && busy[1] && !killed[1] -> spent++; killed[1] = true; show(kill, 1, 0, 0) }  /* env 7.1 */
     :: atomic { spent < BUDGET && powerLosses + losses == 0 -> spent++; powerLosses++;                           /* env 32.3 */
         killed[0] = busy[0]; killed[1] = busy[1]; misses = 0;
         survive(floor, floorOnDisk);
@@ -209,12 +222,13 @@ end:
         :: true -> survive(entry[FIRST], entryOnDisk[FIRST]); survive(entry[LAST], entryOnDisk[LAST]);
             each(if :: entry[i] != 0 && !written[i] -> entry[i] = DAMAGED; written[i] = true :: else fi)
         fi;
-        each(entryOnDisk[i] = durable(entry[i])); dayOnDisk = durable(day) }
+        each(entryOnDisk[i] = durable(entry[i])); dayOnDisk = durable(day); show(fail, 2, 0, 0) }
     :: atomic { spent < BUDGET && !isHurt && entry[LAST] != 0 && entry[LAST] != DAMAGED -> spent++;             /* env 32.1.3 */
-        isHurt = true; entry[LAST] = DAMAGED }
+        isHurt = true; entry[LAST] = DAMAGED; show(damage, 2, LAST, 0) }
     :: atomic { spent < BUDGET && powerLosses + losses == 0 && now < LAST -> spent++; losses++;                  /* env 32.5 */
         isIntact = false; isOriginal = false; rotate = false; day = false; each(entry[i] = 0);
-        if :: floor = 0 :: floor = 1 :: floor = LAST; rightFloor = LAST fi }
+        if :: floor = 0 :: floor = 1 :: floor = LAST; rightFloor = LAST fi;
+        show(lose, 2, 0, 0) }
     :: atomic { timeout -> assert(losses == 0 || !isIntact || rotate); break }              /* renewed */
     od
 }
