@@ -1,4 +1,5 @@
 import CoreFoundation
+import Dispatch
 import Foundation
 import Glibc
 import Interposed
