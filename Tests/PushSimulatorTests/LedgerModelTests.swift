@@ -51,9 +51,9 @@ import Testing
     }
 
     @Test("Every simulation does the same on real files") func replayed() throws {
-        // Chance hardly removes a day's folder before an entry is made.
+        // Some of the sample open a message again, or empty a day's folder. Chance hardly removes it before an entry is made.
         let model = ProofModel("ledger")
-        let simulations = try model.simulations(1...Thoroughness.count(24, thorough: 400))
+        let simulations = try model.simulations(Thoroughness.isThorough ? 1...400 : 221...240)
         let traces = (simulations + [try model.way(to: "tell(again)")]).map { name, lines in
             (name: name, steps: lines.compactMap(Step.init))
         }
@@ -62,8 +62,7 @@ import Testing
             events == [
                 "deliver", "examine", "ask", "raise", "begin", "look", "make", "keep", "link", "again", "save", "shown",
                 "repeated", "refused", "clean", "find", "raiseFloor", "keepFloor", "saveFloor", "drop", "remove",
-                "kill",
-                "fail", "damage", "lose",
+                "kill", "fail", "damage", "lose",
             ])
         var (wholeCount, workers) = (0, [Worker?](repeating: nil, count: 2))
         for (name, steps) in traces {
@@ -95,6 +94,9 @@ private final class Worker {
     init() throws {
         process = try Program("ledger-worker").start(
             [], input: input.fileHandleForReading, output: output.fileHandleForWriting)
+        // If the process ends, reading its output must, too.
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
     }
 
     deinit { kill() }
@@ -135,14 +137,14 @@ private struct Replay {
     typealias Step = LedgerModelTests.Step
     typealias State = LedgerModelTests.State
 
-    /// The calls of each transition, as regular expressions over a call and the kind of its file. A call may end a message's
-    /// opening early, so `refused` has those of several.
+    /// The calls of each transition, with the kinds of their files: `?` for one that may be left out, `*` for any number. An
+    /// opening can be refused at several points.
     private static let calls: [String: [String]] = {
         let mark = ["list ledger*", "sync ledger?", "unlink tmp", "sync ledger?"]
         let placed = ["sync ledger?", "unlink tmp?", "sync ledger?", "list ledger?", "unlink floor*"]
         return [
             "deliver": [], "clean": [], "shown": [], "repeated": [],
-            "examine": ["list ledger*"],
+            "examine": ["list ledger", "list ledger*"],
             "ask": ["mkdir ledger*", "sync tmp", "link rotate", "sync ledger?", "unlink tmp", "sync ledger?"],
             "raise": ["sync tmp", "link floor"] + placed,
             "begin": [
@@ -259,7 +261,7 @@ private struct Replay {
         workers[process] = nil
     }
 
-    /// Lets a process make these calls: `?` for one that it may leave out, `*` for any number.
+    /// Lets a process make the calls of a transition.
     private mutating func follow(_ calls: [String], _ process: Int) throws -> String? {
         let worker = try worker(process)
         for call in calls {

@@ -169,7 +169,13 @@ end:
         tell(oldRecord, ALICE) }
     :: atomic { replays < REPLAYS && seenAnswer != 0 -> replays++;                          /* env 11.5.7 */
         if :: a = ALICE :: a = MALLORY fi;
-        prove(a, ALICE, seenAnswer); tell(oldAnswer, a); a = 0 }
+        prove(a, ALICE, seenAnswer);
+        if
+        :: a == MALLORY && key[MALLORY] == seenAnswer && proven[ALICE] == 0 ->
+            tell(oldAnswer, MALLORY)                            /* reached: a stranger's use of an answer to her own key */
+        :: else -> tell(oldAnswer, a)
+        fi;
+        a = 0 }
     :: atomic { submissions < 1 && oldBody != 0 -> submissions++;                           /* env 11.5.8 */
         if
         :: put(MALLORY, ownCounter, ownBody, signedKey); tell(submit, ALICE)
