@@ -37,7 +37,7 @@ import Testing
     @Test("Every simulation does the same on a phone and a server") func replayed() async throws {
         // Chance hardly finds an answer that would prove a key for another account.
         let model = ProofModel("enrollment")
-        let simulations = try model.simulations(1...Thoroughness.count(30, thorough: 500))
+        let simulations = try model.simulations(1...Thoroughness.count(20, thorough: 500))
         let traces = (simulations + [try model.way(to: "tell(oldAnswer, MALLORY)")]).map { name, lines in
             (name: name, steps: lines.compactMap(Step.init))
         }
