@@ -259,12 +259,19 @@ struct RunningServer: Sendable {
         token: String? = token, at door: Int? = nil, header: String? = nil
     ) throws -> Answer {
         let isPhones = path.hasPrefix("/v1/phones") || path == "/v1/sender-set"
-        let port = door ?? (isPhones ? phonesPort : port)
-        var arguments = ["-sS", "-i", "-X", method, "http://127.0.0.1:\(port)\(path)", "-H", "Expect:"]
-        if let token { arguments += ["-H", "Authorization: Bearer \(token)"] }
+        var arguments = ["-X", method, "-H", "Expect:"]
         if let header { arguments += ["-H", header] }
         if !body.isEmpty { arguments += ["-H", "Content-Type: \(type)", "--data-binary", "@-"] }
-        let result = try Program(at: "/usr/bin/curl").run(arguments, input: body)
+        return try curl(path, arguments, input: body, token: token, at: door ?? (isPhones ? phonesPort : port))
+    }
+
+    /// Runs curl with these arguments at a path, of the back end's port if no other is given.
+    func curl(
+        _ path: String, _ arguments: [String], input: String = "", token: String? = token, at door: Int? = nil
+    ) throws -> Answer {
+        let url = "http://127.0.0.1:\(door ?? port)\(path)"
+        let authorization = token.map { ["-H", "Authorization: Bearer \($0)"] } ?? []
+        let result = try Program(at: "/usr/bin/curl").run(["-sS", "-i", url] + authorization + arguments, input: input)
         let parts = result.output.split(separator: "\r\n\r\n", maxSplits: 1, omittingEmptySubsequences: false)
         let head = parts.first.map(String.init) ?? ""
         let status = head.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0

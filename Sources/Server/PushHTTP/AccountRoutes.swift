@@ -29,7 +29,7 @@ struct AccountRoutes: Sendable {
 
     /// Invalidates all logins of an account issued until now, for example after its phone was stolen.
     func endLogins(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let user = try user(context)
+        let user = try context.namedUser()
         return try await gate.accounts.run(user) {
             try await gate.endLogins(of: user)
             return Response(status: .noContent)
@@ -38,7 +38,7 @@ struct AccountRoutes: Sendable {
 
     /// Erases the data of a user who wants to be forgotten.
     func erase(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let (user, keys) = (try user(context), try state().sender())
+        let (user, keys) = (try context.namedUser(), try state().sender())
         // Waits for the account's request in progress.
         return try await gate.accounts.run(user) {
             try await gate.endLogins(of: user)
@@ -55,11 +55,5 @@ struct AccountRoutes: Sendable {
         guard let audience = user.map(Audience.user) ?? device.map(Audience.device), user == nil || device == nil
         else { throw Problem.malformed("a test needs exactly one of `user` and `device`") }
         return try await outbox.sendTest(to: audience, from: state().sender().sealer)
-    }
-
-    private func user(_ context: ServerContext) throws(Problem) -> UserName {
-        guard let user = context.part("user").flatMap(UserName.init(parsing:))
-        else { throw .malformed("the path doesn't contain a valid user name") }
-        return user
     }
 }

@@ -173,7 +173,7 @@ struct MessageRoutes: Sendable {
 extension Request {
     /// The `Idempotency-Key` header, with or without quotation marks; nil if there is none. In quotation marks, it's a string
     /// of RFC 9651, 3.3.3; its escapes and parameters are refused, because none has a meaning here.
-    fileprivate func idempotencyKey() throws(Problem) -> IdempotencyKey? {
+    func idempotencyKey() throws(Problem) -> IdempotencyKey? {
         guard let name = HTTPField.Name("Idempotency-Key"), var text = try text(of: name) else { return nil }
         if text.hasPrefix("\"") {
             let quoted = text.dropFirst().dropLast()

@@ -168,6 +168,8 @@ struct ServerRoutes: Sendable {
         group.delete("/devices/:device", use: lists.removeDevice)
         group.get("/outbox", use: lists.status)
         group.get("/receipts", use: lists.receipts)
+        let notify = NotifyRoutes(outbox: outbox, state: state)
+        group.post("/notify/:user", use: notify.text)
         return router.refusingOtherMethods()
     }
 

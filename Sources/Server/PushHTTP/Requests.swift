@@ -36,6 +36,18 @@ extension Request {
         return values.first
     }
 
+    /// Returns a header's value, which may contain other characters than ASCII, or `nil` if there is none or it's empty.
+    /// A character that ``text(of:)`` would take for one name among others only stands for itself here.
+    ///
+    /// - Throws: `malformed` if the header is given more than once, or wasn't UTF-8.
+    func words(of name: String) throws(Problem) -> String? {
+        let values = HTTPField.Name(name).map { headers[values: $0] } ?? []
+        // Bytes that weren't UTF-8 were replaced by this character.
+        guard values.count <= 1, !(values.first?.unicodeScalars.contains("\u{fffd}") ?? false)
+        else { throw .malformed("the \(name) header must be given once, in UTF-8") }
+        return values.first.flatMap { $0.isEmpty ? nil : $0 }
+    }
+
     /// The value of `Authorization`, or `nil` unless it is given once, in ASCII.
     var authorization: String? { try? text(of: .authorization) }
 

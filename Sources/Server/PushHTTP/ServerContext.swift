@@ -21,4 +21,11 @@ struct ServerContext: RequestContext {
 
     /// Returns a part of the path, decoded.
     func part(_ name: String) -> String? { parameters.get(name)?.removingPercentEncoding }
+
+    /// Returns the user that the path names.
+    func namedUser() throws(Problem) -> UserName {
+        guard let user = part("user").flatMap(UserName.init(parsing:))
+        else { throw .malformed("the path doesn't contain a valid user name") }
+        return user
+    }
 }

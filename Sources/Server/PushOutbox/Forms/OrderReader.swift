@@ -100,16 +100,19 @@ extension OrderReader {
         return (content, Content.suspectMembers(in: members))
     }
 
+    package mutating func priority() throws(OrderError) -> PushPriority {
+        try optional("priority", "immediate or considerate") { $0.string.flatMap(PushPriority.init(name:)) }
+            ?? .immediate
+    }
+
     package mutating func delivery() throws(OrderError) -> (PushPriority, Timestamp?) {
-        let priority = try optional("priority", "immediate or considerate") {
-            $0.string.flatMap(PushPriority.init(name:))
-        }
+        let priority = try priority()
         let expiration = try optional("expiration", Content.momentRule) {
             $0.integer.flatMap(Timestamp.init(secondsSince1970:))
         }
         // Zero is Apple's value for "try once".
         if let expiration, expiration.secondsSince1970 != 0, expiration < .now() { throw .past("expiration") }
-        return (priority ?? .immediate, expiration)
+        return (priority, expiration)
     }
 
     private mutating func enrolled(_ known: ParsedTexts) throws(OrderError) -> EnrolledDevice? {
