@@ -54,7 +54,8 @@ import Testing
         for words in [
             "work --provider-key ABCDE12345,FGHIJ67890,above/own/secret --until-empty",
             "serve --from newsroom --topic com.example.app --provider-key ABCDE12345,FGHIJ67890,above/own/secret",
-            "\(serve) --token-file above/own/secret", "\(serve) --tls above/own/secret,above/own/secret",
+            "\(serve) --token-file above/own/secret", "\(serve) --notify-tokens above/own/secret",
+            "\(serve) --tls above/own/secret,above/own/secret",
             "outbox status --outbox-key above/own/secret", "device list --outbox-key above/own/secret",
         ] {
             let result = try program.run(words.split(separator: " ").map(String.init))
@@ -70,7 +71,7 @@ import Testing
             "trust list --unlock", "keys backup b --unlock KEY --backup-secret", "keys import radio --secret-file",
             "keys passphrase --unlock KEY --new-unlock", "outbox status --outbox-key",
             "work --until-empty --provider-key ABCDE12345,FGHIJ67890,",
-            "serve --from newsroom --topic a.b --token-file",
+            "serve --from newsroom --topic a.b --token-file", "serve --from newsroom --topic a.b --notify-tokens",
             "serve --from newsroom --topic a.b --listen 127.0.0.1:0 --tls x,",
         ],
         ["hunter2", "/hunter2", "hunter2/x", String(repeating: "hunter2", count: 60)])

@@ -15,7 +15,7 @@ import Testing
     @Test("accounts that don't fit in the rate limiter share one bucket until other buckets are full again")
     func strangers() {
         let now = Locked(ContinuousClock.now)
-        let rates = RateLimiter(burst: 2, maximumCount: 3, clock: { now.withLock { $0 } })
+        let rates = RateLimiter<UserName>(burst: 2, maximumCount: 3, clock: { now.withLock { $0 } })
         for name: UserName in ["a", "b", "c"] { #expect(rates.take(name)) }
         #expect((1...5).map { rates.take(UserName(parsing: "new \($0)")!) } == [true, true, false, false, false])
         #expect((1...2).map { _ in rates.take("a") } == [true, false])
@@ -26,7 +26,7 @@ import Testing
 
     @Test("a rate limit can have another interval") func intervals() {
         let now = Locked(ContinuousClock.now)
-        let rates = RateLimiter(burst: 5, every: .seconds(720), clock: { now.withLock { $0 } })
+        let rates = RateLimiter<UserName>(burst: 5, every: .seconds(720), clock: { now.withLock { $0 } })
         #expect((1...6).map { _ in rates.take("a") } == [true, true, true, true, true, false])
         now.withLock { $0 += .seconds(719) }
         #expect(!rates.take("a"))

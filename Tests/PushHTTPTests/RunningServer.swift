@@ -35,7 +35,8 @@ struct RunningServer: Sendable {
     }
 
     static func with(
-        limits: ServerLimits = .unhurried, tokens: String = token, outbox: Outbox? = nil, topic: Topic = topic,
+        limits: ServerLimits = .unhurried, tokens: String = token, notifyTokens: String? = nil, outbox: Outbox? = nil,
+        topic: Topic = topic,
         certificate: ListenerCertificate? = nil, senderSet: ((Timestamp) throws -> SenderSet)? = nil,
         unread: @escaping @Sendable () -> PushServer.Unread? = { nil }, _ body: (RunningServer) async throws -> Void
     ) async throws {
@@ -47,7 +48,8 @@ struct RunningServer: Sendable {
             at: .address("127.0.0.1", port: 0), phones: .address("127.0.0.1", port: 0), certificate: certificate,
             outbox: outbox,
             state: ServerState(
-                keys: keys(of: sender, topic: topic), senderSet: set, tokens: BearerTokens(parsing: Array(tokens.utf8))),
+                keys: keys(of: sender, topic: topic), senderSet: set, tokens: BearerTokens(parsing: Array(tokens.utf8)),
+                notifyTokens: notifyTokens.map { try NotifyTokens(parsing: Array($0.utf8)) }),
             limits: limits, unread: unread, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await serving(stop: server.stop) { listening in
             try await server.run { listening(($0 ?? 0, $1 ?? 0)) }

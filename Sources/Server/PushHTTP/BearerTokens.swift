@@ -14,7 +14,7 @@ package struct BearerTokens: Sendable {
         guard (1...2).contains(lines.count) else { throw .count }
         let tokens = lines.flatMap(\.self)
         guard tokens.count == lines.count,
-            tokens.allSatisfy({ (32...256).contains($0.count) && $0.allSatisfy { (0x21...0x7e).contains($0) } })
+            tokens.allSatisfy(Self.isToken)
         else { throw .form }
         digests = tokens.map { Self.digest(Array($0)) }
     }
@@ -24,6 +24,11 @@ package struct BearerTokens: Sendable {
         guard let token = Self.token(in: header) else { return false }
         let given = Self.digest(Array(token.utf8))
         return digests.reduce(false) { isFound, digest in ConstantTime.areEqual(digest, given) || isFound }
+    }
+
+    /// Whether the text is long enough that nobody can guess it.
+    static func isToken(_ text: some Collection<UInt8>) -> Bool {
+        (32...256).contains(text.count) && text.allSatisfy { (0x21...0x7e).contains($0) }
     }
 
     static func token(in header: String?) -> Substring? {

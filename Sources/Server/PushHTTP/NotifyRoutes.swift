@@ -11,7 +11,7 @@ struct NotifyRoutes: Sendable {
 
     /// Stores a text, durable once the response arrives. `curl -d` sends a text as it is, but calls it a form.
     func text(_ request: Request, _ context: ServerContext) async throws -> Response {
-        let key = try request.idempotencyKey()
+        let key = try request.idempotencyKey().map { key in context.notifier.map { key.own(of: $0) } ?? key }
         let notice: Notice
         switch request.mediaType {
         case "text/plain", "application/x-www-form-urlencoded":
@@ -36,5 +36,16 @@ extension Request {
         guard var text = String(strictUTF8: bytes) else { throw Problem.malformed("the text is not UTF-8") }
         while text.last?.isNewline ?? false { text.removeLast() }
         return text
+    }
+}
+
+extension IdempotencyKey {
+    /// Returns the key that this one is for the holder of a token. Otherwise, the holder could use up a key that the back end
+    /// is about to use, and its message would be refused.
+    fileprivate func own(of notifier: String) -> IdempotencyKey {
+        let bytes = Array("sealedpush/v1 notifier\0\(notifier)\0".utf8) + digest
+        guard let key = IdempotencyKey(Hex.encode(BLAKE2b.hash(bytes, byteCount: 32)))
+        else { preconditionFailure("64 digits are a key") }
+        return key
     }
 }

@@ -11,7 +11,7 @@ import SealedPush
 struct PhoneGate: RouterMiddleware {
     private let outbox: Outbox
     private let state: @Sendable () -> ServerState
-    private let rates: RateLimiter
+    private let rates: RateLimiter<UserName>
     private let patience: Duration
     private let ended = EndedLogins()
     let semaphore: TaskSemaphore

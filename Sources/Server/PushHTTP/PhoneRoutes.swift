@@ -14,7 +14,7 @@ struct PhoneRoutes: Sendable {
     /// The maximum number of devices per account.
     let deviceCount: Int
     let gate: PhoneGate
-    let tests: RateLimiter
+    let tests: RateLimiter<UserName>
     let state: @Sendable () -> ServerState
 
     func register(_ request: Request, _ context: ServerContext) async throws -> Response {

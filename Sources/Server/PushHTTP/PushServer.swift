@@ -92,6 +92,9 @@ package final class PushServer: Sendable {
     /// Replaces the back end's tokens, starting with the next request.
     package func use(tokens: BearerTokens?) { state.withLock { $0.tokens = tokens } }
 
+    /// Replaces the tokens for notifications, starting with the next request.
+    package func use(notifyTokens: NotifyTokens?) { state.withLock { $0.notifyTokens = notifyTokens } }
+
     /// Replaces the sender set that phones get.
     package func use(senderSet: SenderSet?) {
         state.withLock { $0.senderSet = senderSet }
@@ -169,7 +172,7 @@ struct ServerRoutes: Sendable {
         group.get("/outbox", use: lists.status)
         group.get("/receipts", use: lists.receipts)
         let notify = NotifyRoutes(outbox: outbox, state: state)
-        group.post("/notify/:user", use: notify.text)
+        router.group("/v1").add(middleware: NotifyGate(limits, state: state)).post("/notify/:user", use: notify.text)
         return router.refusingOtherMethods()
     }
 

@@ -1,8 +1,7 @@
 internal import PushCore
-internal import PushOutbox
 
 /// A token bucket for each name: a burst of requests, and one more per interval. Thread-safe.
-final class RateLimiter: Sendable {
+final class RateLimiter<Name: Hashable & Sendable>: Sendable {
     private let burst: Double
     private let interval: Duration
     private let maximumCount: Int
@@ -11,7 +10,7 @@ final class RateLimiter: Sendable {
 
     private struct State {
         /// The key `nil` stands for all names for which there is no room.
-        var buckets: [UserName?: Bucket] = [:]
+        var buckets: [Name?: Bucket] = [:]
         var lastSweep: ContinuousClock.Instant?
     }
 
@@ -36,7 +35,7 @@ final class RateLimiter: Sendable {
     }
 
     /// Returns false if the name has to wait.
-    func take(_ name: UserName) -> Bool {
+    func take(_ name: Name) -> Bool {
         let now = clock()
         return state.withLock { state in
             if state.buckets.count >= maximumCount { sweep(&state, at: now) }
@@ -52,7 +51,7 @@ final class RateLimiter: Sendable {
     }
 
     /// Returns what a name took, because its request didn't count.
-    func giveBack(_ name: UserName) {
+    func giveBack(_ name: Name) {
         state.withLock { state in
             let owner = state.buckets[name] == nil ? nil : name
             if let bucket = state.buckets[owner] { state.buckets[owner]?.left = min(burst, bucket.left + 1) }

@@ -8,6 +8,8 @@ struct ServerContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// The login's user, or `nil` for the back end.
     var user: UserName?
+    /// The name of the token for notifications that the caller presented, or `nil` for other callers.
+    var notifier: String?
     var query: [String: String] = [:]
 
     /// The request's ID in the log and in the response.

@@ -3,6 +3,8 @@ internal import PushOutbox
 package struct ServerLimits: Sendable {
     /// The number of requests that an account can send at once, plus one more per second.
     package var accountBurst = 60
+    /// The number of notifications that can be sent at once with a token for them, plus one more every ten seconds.
+    package var notifyBurst = 60
     /// The clock for rate limits and cached counts.
     package var clock: @Sendable () -> ContinuousClock.Instant = { .now }
     /// The number of phone requests processed at once; further ones wait their turn.

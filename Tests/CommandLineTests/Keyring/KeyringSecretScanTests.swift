@@ -121,6 +121,7 @@ import Testing
                 ["serve", "--from", "newsroom", "--topic", "com.example.app", "--listen", "none/s"],
                 // An address that needs TLS.
                 ["serve", "--from", "newsroom", "--listen", "192.0.2.1:0", "--token-file", secret] + topic,
+                ["serve", "--from", "newsroom", "--notify-tokens", secret] + topic,
                 ["serve", "--from", "newsroom", "--sender-set", secret] + topic, ["work", "--apns", secret],
                 ["work", "--provider-key", "ABCDE12345,FGHIJ67890,\(secret)"],
             ].map { $0 + outbox }

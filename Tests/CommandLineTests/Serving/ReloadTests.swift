@@ -104,7 +104,8 @@ import Testing
         #expect(try fixture.run(["keys", "rotate", "newsroom", "--keyring", "Keys"]).status == 0)
         try ServedCommand.write("\(token)\n", to: "good", fixture)
         for words in [
-            "\(serve) --token-file token", "\(serve) --token-file good --tls cert.pem,key.pem",
+            "\(serve) --token-file token", "\(serve) --token-file good --notify-tokens token",
+            "\(serve) --token-file good --tls cert.pem,key.pem",
             "\(serve) --token-file good --sender-set token", "\(serve) --token-file good --unlock token",
             "\(serve) --token-file good --outbox-key token",
             "\(serve) --token-file good --provider-key ABCDE12345,FGHIJ67890,token",

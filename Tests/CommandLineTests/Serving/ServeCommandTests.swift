@@ -137,6 +137,43 @@ import Testing
         #expect(!served.errors.contains(Self.token) && !served.errors.contains(new))
     }
 
+    @Test("admits a token for notifications, and rereads these tokens on SIGHUP") func notifying() async throws {
+        let fixture = try await SendingFixture()
+        let tokens = ["c", "d"].map { String(repeating: $0, count: 64) }
+        let lines = try tokens.map { token in
+            let output = try Program(at: "/usr/bin/sha256sum").run([], input: token).output
+            return "\(output.prefix(64)) name-of-\(token.prefix(1)) anna\n"
+        }
+        try ServedCommand.write("\(Self.token)\n", to: "token", fixture)
+        try ServedCommand.write(lines[0], to: "notify", fixture)
+        let served = try await ServedCommand.start(
+            fixture, ["--listen", "127.0.0.1:0", "--token-file", "token", "--notify-tokens", "notify", "--verbose"])
+        let url = "http://127.0.0.1:\(try #require(served.place["port"] as? Int))/v1/notify/anna"
+        // No device is registered, so an admitted request gets 404.
+        let statuses = {
+            try tokens.map { try served.curl(url, "-d", "kumquat", "-H", "Authorization: Bearer \($0)").status }
+        }
+        #expect(try statuses() == ["404", "401"])
+        try ServedCommand.write(lines[1], to: "notify", fixture)
+        served.signal()
+        try await eventually("the new file is read") { try statuses() == ["401", "404"] }
+        // If the file can't be reread, the tokens stay the same.
+        try ServedCommand.write(lines[0] + "kumquat\n", to: "notify", fixture)
+        served.signal()
+        try await eventually("the file is reread") {
+            served.errors.contains("the tokens for notifications could not be reread")
+        }
+        #expect(served.errors.contains("line 2 must be"))
+        #expect(try statuses() == ["401", "404"])
+        try ServedCommand.write("", to: "notify", fixture)
+        served.signal()
+        try await eventually("the last token is removed") { try statuses() == ["401", "401"] }
+        #expect(served.stop() == .exited(0))
+        for secret in tokens + lines.map({ String($0.prefix(64)) }) + ["kumquat", "anna"] {
+            #expect(!served.errors.contains(secret), "\(served.errors)")
+        }
+    }
+
     @Test("serves TLS at every address, a local one too, and `doctor --ready` asks there")
     func secureLocally() async throws {
         let fixture = try await SendingFixture()
@@ -311,6 +348,7 @@ import Testing
         try certificate(in: fixture)
         try ServedCommand.write("short\n", to: "short", fixture)
         try ServedCommand.write("\(Self.token)\n", to: "exposed", fixture, mode: 0o644)
+        try ServedCommand.write("", to: "notify", fixture)
         let listen = ["--from", "newsroom", "--listen"]
         let cases: [([String], Int32, String)] = [
             ([], 64, "--from"), (listen + ["127.0.0.1:0"], 64, "--token-file"),
@@ -318,6 +356,10 @@ import Testing
             (listen + ["localhost"], 64, "--listen"), (listen + ["./s", "--tls", "token"], 64, "CHAIN,KEY"),
             (listen + ["127.0.0.1:0", "--token-file", "short"], 65, "32 to 256 visible"),
             (listen + ["127.0.0.1:0", "--token-file", "exposed"], 77, "chmod 600"),
+            (listen + ["./s", "--notify-tokens", "exposed"], 77, "chmod 600"),
+            (listen + ["./s", "--notify-tokens", "token"], 65, "line 1 must be the SHA-256 of a token"),
+            // These tokens admit nobody to the other paths.
+            (listen + ["127.0.0.1:0", "--notify-tokens", "notify"], 64, "--token-file"),
             (
                 listen + ["127.0.0.1:0", "--token-file", "token", "--tls", "token,token"], 65, "token is not PEM"
             ), (listen + ["./s", "--tls", "cert.pem,key.pem"], 64, "--tls is for addresses"),

@@ -23,8 +23,8 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup(title: "Listening") var listening: ListeningOptions
     @OptionGroup(title: "Sealing") var sealing: SealingOptions
-    @OptionGroup(title: "Keyring") var keyring: KeyringOptions
-    @OptionGroup(title: "Outbox") var options: OutboxOptions
+    @OptionGroup(title: "Keyring and outbox") var keyring: KeyringOptions
+    @OptionGroup(title: "Keyring and outbox") var options: OutboxOptions
     @OptionGroup(title: "APNs") var provider: ProviderOptions
     @OptionGroup(title: "Watching") var observing: ObservationOptions
 
@@ -106,7 +106,7 @@ struct ServeCommand: AsyncParsableCommand {
         Descriptors.raise(to: 8_192)
         let state = ServerState(
             keys: try sender(keys), senderSet: try listening.senderSet(for: sealing.topic),
-            tokens: try listening.tokens())
+            tokens: try listening.tokens(), notifyTokens: try listening.notificationTokens())
         let certificate = try listening.certificate()
         do throws(ServingError) {
             return try PushServer(
@@ -135,6 +135,7 @@ struct ServeCommand: AsyncParsableCommand {
         [
             part(Self.keys) { try readSenderAgain(keys, for: server) },
             part("the tokens") { server.use(tokens: try listening.tokens()) },
+            part("the tokens for notifications") { server.use(notifyTokens: try listening.notificationTokens()) },
             part("the sender set") { server.use(senderSet: try listening.senderSet(for: sealing.topic)) },
             part("the certificate") { server.use(certificate: try listening.certificate()) },
         ]
@@ -192,6 +193,8 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: .value("file", "The back end's token, or two during a change.")) var tokenFile: String?
 
+    @Option(help: .value("file", "Tokens that may only notify one user each.")) var notifyTokens: String?
+
     @Option(help: .value("chain,key", "PEM files for --listen and --phones HOST:PORT.")) var tls: String?
 
     @Option(help: .value("file", "The sender set for phones (`sealedpush trust sign`).")) var senderSet: String?
@@ -216,6 +219,14 @@ struct ListeningOptions: ParsableArguments {
         defer { wipe(&bytes) }
         do throws(TokenError) { return try BearerTokens(parsing: bytes) } catch {
             throw CommandFailure.input("\(file) doesn't contain a valid token: \(error)")
+        }
+    }
+
+    func notificationTokens() throws -> NotifyTokens? {
+        guard let file = notifyTokens.map({ SecretFile($0, from: "--notify-tokens") }) else { return nil }
+        let bytes = try file.read(limit: NotifyTokens.maximumByteCount)
+        do throws(TokenError) { return try NotifyTokens(parsing: bytes) } catch {
+            throw CommandFailure.input("\(file) doesn't contain valid tokens: \(error)")
         }
     }
 
