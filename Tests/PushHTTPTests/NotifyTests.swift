@@ -40,6 +40,7 @@ import Testing
                     ["é", "x\ny", "t"], .considerate
                 ),
                 (json + ["-d", #"{"title":null,"message":"x","thread":null}"#], "", [nil, "x", nil], .immediate),
+                (json + ["-d", #"{"title":"","message":"x","thread":""}"#], "", [nil, "x", nil], .immediate),
             ]
             for (arguments, input, text, priority) in calls {
                 let answer = try server.curl(Self.path, arguments, input: input)

@@ -172,7 +172,10 @@ struct ServerRoutes: Sendable {
         group.get("/outbox", use: lists.status)
         group.get("/receipts", use: lists.receipts)
         let notify = NotifyRoutes(outbox: outbox, state: state)
-        router.group("/v1").add(middleware: NotifyGate(limits, state: state)).post("/notify/:user", use: notify.text)
+        let notifiers = router.group("/v1").add(middleware: NotifyGate(limits, state: state))
+        notifiers.post("/notify/:user", use: notify.text)
+        notifiers.post("/notify/:user/alertmanager", use: notify.alertmanager)
+        notifiers.post("/notify/:user/apprise", use: notify.apprise)
         return router.refusingOtherMethods()
     }
 

@@ -34,6 +34,8 @@ package struct ServerLimits: Sendable {
 
     /// For one message.
     static let bodyByteCount = OrderReader.maximumByteCount
+    /// For a webhook, which may have many alerts or a picture.
+    static let webhookByteCount = 262_144
     /// For a batch.
     static let batchByteCount = 16 << 20
     static let batchLineCount = 1_000

@@ -160,15 +160,17 @@ public final class Sealer: Sendable {
     }
 
     /// Checks, completes, shortens if allowed, and writes content once for all of its devices. After that, each device
-    /// costs only the sealing. `days` is how many days these devices keep a retired key, or nil if unknown. Throws
-    /// ``SealError/tooLarge(byteCountOver:)`` if it doesn't fit any device.
-    package func prepare(_ content: Content, keeping days: Int? = nil) throws(SealError) -> PreparedContent {
+    /// costs only the sealing. `days` is how many days these devices keep a retired key, or nil if unknown; `fit` replaces
+    /// the sealer's own policy. Throws ``SealError/tooLarge(byteCountOver:)`` if it doesn't fit any device.
+    package func prepare(
+        _ content: Content, keeping days: Int? = nil, fit: FitPolicy? = nil
+    ) throws(SealError) -> PreparedContent {
         var content = content
         try complete(&content, keeping: days)
         var prepared = try PreparedContent(content)
         let whole = write(content)
         prepared.written = plans.map { plan in
-            Result { () throws(SealError) in try fitted(whole, of: content, within: plan) }
+            Result { () throws(SealError) in try fitted(whole, of: content, within: plan, fit) }
         }
         let fitsAny = prepared.written.contains { if case .success = $0 { true } else { false } }
         if !fitsAny { _ = try prepared.written.first?.get() }
@@ -181,12 +183,12 @@ public final class Sealer: Sendable {
 
     /// Returns the written content with a plan's padding, shortened if that is necessary and allowed.
     private func fitted(
-        _ whole: WrittenContent, of content: Content, within plan: SizePlan
+        _ whole: WrittenContent, of content: Content, within plan: SizePlan, _ fit: FitPolicy? = nil
     ) throws(SealError) -> WrittenContent {
         var written = whole
         let excess = whole.byteCount - plan.maximumContentByteCount
         if excess > 0 {
-            guard fit == .truncate, let shorter = content.truncated(by: excess) else {
+            guard fit ?? self.fit == .truncate, let shorter = content.truncated(by: excess) else {
                 throw .tooLarge(byteCountOver: excess)
             }
             written = write(shorter)

@@ -15,7 +15,9 @@ package struct EnqueueOrder: Sendable {
     package let outboxKey: OutboxKey?
     /// The message's ID in the outbox. Devices use the content's own ID, which isn't stored in any database.
     package var message = MessageID.random()
-    /// The fingerprint that detects different content under the same key; `nil` without a key.
+    /// A policy in place of the sealer's own.
+    package var fit: FitPolicy?
+    /// The fingerprint that detects different content under the same key; `nil` without a key, or if it may differ.
     package var fingerprint: [UInt8]?
 
     /// - Throws: `keyUsedForOthers` unless an earlier request with the key was the same.

@@ -23,7 +23,8 @@ extension Outbox {
         progress: (@Sendable (EnqueueReport) -> Void)? = nil
     ) async throws(OutboxError) -> EnqueueReport {
         try await requireKey()
-        let fingerprint = message.key.map { sealer.fingerprint(of: message.content, under: $0) }
+        let comparedKey = message.mayDifferUnderKey ? nil : message.key
+        let fingerprint = comparedKey.map { sealer.fingerprint(of: message.content, under: $0) }
         var content = message.content
         content.id = content.id ?? .random()
         var order = EnqueueOrder(
@@ -31,7 +32,7 @@ extension Outbox {
             expiration: message.expiration, includesUnverified: includingUnverified,
             // The progress of a broadcast is always recorded under a key.
             key: message.key ?? (audience == .everyone ? .random() : nil), sealedBy: SealedBy(sealer), outboxKey: key,
-            fingerprint: fingerprint)
+            fit: message.fit, fingerprint: fingerprint)
         var contents = PreparedContents(order, from: sealer)
         if audience == .everyone {
             // Checked before the key is recorded as used for this content.

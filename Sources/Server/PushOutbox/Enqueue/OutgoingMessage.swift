@@ -12,6 +12,10 @@ public struct OutgoingMessage: Hashable, Sendable {
     public var expiration: Timestamp?
     /// An idempotency key, which makes a repeated call harmless for 30 days. Strongly advised for broadcasts.
     public var key: IdempotencyKey?
+    /// Whether the key alone identifies the message, so that a repeated call may have other content, which isn't sent.
+    package var mayDifferUnderKey = false
+    /// The treatment of content that doesn't fit into one push, or `nil` for the sealer's own.
+    package var fit: FitPolicy?
 
     /// Creates a message; each parameter is the property of that name.
     public init(

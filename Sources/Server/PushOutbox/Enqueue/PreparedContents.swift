@@ -21,6 +21,6 @@ struct PreparedContents: Sendable {
 
     private func content(keeping days: Int?, at now: Timestamp) throws(SealError) -> PreparedContent {
         if let days, let expiration = order.expiration { try Sealer.check(expiration, keeping: days, at: now) }
-        return try sealer.prepare(order.content, keeping: days)
+        return try sealer.prepare(order.content, keeping: days, fit: order.fit)
     }
 }
