@@ -6,8 +6,9 @@ import Testing
 @Suite("The documents", .blocking) struct DocumentTests {
     /// The documents that have commands.
     private static let documents = [
-        "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md", "Docs/PostgreSQL.md",
-        "Docs/Quickstart.md", "Docs/ServerGuide.md", "Docs/TestOnLinux.md", "Docs/Tutorial.md", "Keys/README.md",
+        "Docs/FromWhatYouRun.md", "Docs/KeyManagement.md", "Docs/Operations.md", "Docs/OtherLanguages.md",
+        "Docs/PostgreSQL.md", "Docs/Quickstart.md", "Docs/ServerGuide.md", "Docs/TestOnLinux.md", "Docs/Tutorial.md",
+        "Keys/README.md",
     ]
 
     /// Returns the fenced blocks in one language.
@@ -60,6 +61,8 @@ import Testing
 
     /// Text that the commands must print.
     private static let shown = [
+        // From curl, and from a mail.
+        "Docs/FromWhatYouRun.md": [#""enqueued":1"#, "waiting   2"],
         "Docs/Tutorial.md": ["opened", "safe-default: replayed", #""outcome":"opened""#],
         "Docs/Quickstart.md": ["SENDER_KEY = pushsender1", "pushlogin.", "It works: this message"],
         "Docs/ServerGuide.md": ["apns-collapse-id: "],

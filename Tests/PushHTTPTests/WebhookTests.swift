@@ -139,6 +139,68 @@ import Testing
         }
     }
 
+    @Test("each program that Docs/FromWhatYouRun.md names sends a notification, as it says there") func page()
+        async throws
+    {
+        let page = try Checkout.text(Checkout.folder.appending(path: "Docs/FromWhatYouRun.md"))
+        let token = String(repeating: "c", count: 64)
+        let hash = Hex.encode(Array(token.utf8).withUnsafeBytes { SHA256.hash($0) })
+        try await RunningServer.with(notifyTokens: "\(hash) all anna\n") { server in
+            let phone = try await NotifiedPhone(of: "anna", at: server)
+            let base = "http://127.0.0.1:\(server.port)"
+            let header = try server.folder.write("Authorization: Bearer \(token)\n", to: "notify.header")
+            // The others are run by DocumentTests.
+            let commands = page.split(separator: "\n").filter { $0.contains("curl ") && !$0.contains("--unix-socket") }
+            #expect(commands.count == 2)
+            for command in commands {
+                let words = (command.components(separatedBy: " || ").last ?? "")
+                    .replacing("http://127.0.0.1:8482", with: base).replacing("https://push.example.com", with: base)
+                    .replacing("/etc/notify.header", with: header)
+                let result = try Program(at: "/bin/bash").run(
+                    ["-c", words], environment: ["TOKEN": token, "GITHUB_REPOSITORY": "anna/app"])
+                #expect(result.status == 0 && result.output.contains(#""enqueued":1"#), "\(words): \(result.errors)")
+            }
+            #expect(try await phone.newPushes().map(\.content.alert.body) == ["Backup failed", "anna/app failed"])
+
+            let urls = page.matches(of: /127\.0\.0\.1:8482(\/[a-z0-9\/]+)/).map { String($0.1) }
+            #expect(urls.count == 5 && Set(urls) == [Self.alerts, Self.apprise, "/v1/notify/anna"])
+            let json = try #require(page.firstMatch(of: /additional headers `(\{.*\})`/)).1.replacing(
+                "TOKEN", with: token)
+            let fields = try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: String])
+            let headers = fields.flatMap { ["-H", "\($0.key): \($0.value)"] }
+            let (form, text) = ("Content-Type: application/x-www-form-urlencoded", "[db1] [🔴 Down] \"timeout\"\n= 7 s")
+            let sent: [(program: String, path: String, arguments: [String], body: String, shown: [String?])] = [
+                // Its HTTP library calls a text that, too.
+                ("Uptime Kuma", "/v1/notify/anna", ["-H", form], text, [nil, text, "loud"]),
+                (
+                    "Home Assistant", "/v1/notify/anna", ["-H", "Content-Type: application/json"],
+                    #"{"message": "The door is open.", "title": "Home Assistant"}"#,
+                    ["Home Assistant", "The door is open.", "loud"]
+                ),
+                (
+                    "Apprise", Self.apprise, ["-H", "Content-Type: application/json"], try Self.body("apprise"),
+                    ["Disk", "Backup failed äö", "loud"]
+                ),
+                (
+                    "Grafana", Self.alerts, ["-H", "Content-Type: application/json"], try Self.body("grafana"),
+                    ["Alert (2)", "Memory is high in us-1\ngrafana_folder: Hosts, zone: eu-1", "loud"]
+                ),
+                (
+                    "Alertmanager", Self.alerts, ["-H", "Content-Type: application/json"],
+                    try Self.body("alertmanager-firing"),
+                    ["A disk is almost full (2)", "db1 has 3% left\ndb2 has 3% left", "loud"]
+                ),
+            ]
+            for (program, path, arguments, body, shown) in sent {
+                #expect(page.contains(" \(program)\n"))
+                let answer = try server.curl(
+                    path, headers + arguments + ["--data-binary", "@-"], input: body, token: nil)
+                #expect(answer.status == 202, "\(program): \(answer.body)")
+                #expect(try await phone.newPushes().map(Self.shown) == [shown], "\(program)")
+            }
+        }
+    }
+
     @Test("a body that doesn't fit into a push is cut, never refused; one that is too large, or another's, is refused")
     func sizes() async throws {
         try await RunningServer.with { server in
