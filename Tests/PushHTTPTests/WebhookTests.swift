@@ -68,6 +68,18 @@ import Testing
         }
     }
 
+    @Test("a webhook repeated with another value is the same message", arguments: RunningServer.Store.allCases)
+    func repeated(over store: RunningServer.Store) async throws {
+        try await RunningServer.asProgram(over: store) { server in
+            _ = try await NotifiedPhone(of: "anna", at: server)
+            let body = try Self.body("alertmanager-firing")
+            let answers = try [body, body.replacing("3%", with: "2%")].map { try server.send("POST", Self.alerts, $0) }
+            #expect(answers.map { $0.json["enqueued"] as? Int } == [1, 0], "\(answers.map(\.body))")
+            #expect(Set(answers.map { $0.json["id"] as? String }).count == 1)
+            #expect(try await server.outbox.status().waitingCount == 1)
+        }
+    }
+
     @Test("each user and each token has its own alerts") func owners() async throws {
         let token = String(repeating: "c", count: 32)
         let hash = Hex.encode(Array(token.utf8).withUnsafeBytes { SHA256.hash($0) })
