@@ -1,4 +1,5 @@
 import Foundation
+import PushApp
 import PushCore
 import PushOutbox
 import PushSender
@@ -7,15 +8,14 @@ import SealedPush
 import TestPrograms
 import TestSupport
 import Testing
+import UserNotifications
 
 @testable import PushHTTP
 @testable import PushService
-@testable import app_example
 
-/// Replays what the proofs' model of leaving does on the example app and the server's routes: each of its transitions is a call,
-/// and after each, the app must have saved the same, and the server must have the same records and proven keys. An extension,
-/// so that these tests share the notification center in turn.
-extension AppExampleTests {
+/// Replays what the proofs' model of leaving does on an app's pushes and the server's routes: each of its transitions is a call,
+/// and after each, the app must have saved the same, and the server must have the same records and proven keys.
+extension AppPushesTests {
     @Suite("The model of leaving, replayed", .blocking) struct LeavingModelTests {
         /// One line that a simulation prints.
         fileprivate struct Step: CustomStringConvertible {
@@ -67,7 +67,7 @@ extension AppExampleTests {
 }
 
 private struct Replay {
-    fileprivate typealias Step = AppExampleTests.LeavingModelTests.Step
+    fileprivate typealias Step = AppPushesTests.LeavingModelTests.Step
 
     private static let topic: Topic = "com.example.app"
     private static let users: [UserName] = ["first", "second"]
@@ -82,8 +82,8 @@ private struct Replay {
 
     private let folder: TemporaryFolder
     private let items = InMemorySecretItems()
-    private let item = AppExampleTests.Item()
-    private let pushes: Pushes
+    private let storage = AppPushesTests.Storage()
+    private let pushes: SealedPushes
     private let outbox = Outbox(MemoryStore(clock: .system))
     private let phones: UnconnectedPhones
     private let logins: [String]
@@ -109,10 +109,14 @@ private struct Replay {
             safeDefault: SafeDefault(body: "default"), container: .folder(folder.url))
         app.environment = DeviceEnvironment(
             keychain: { _ in items }, appGroup: { _ in folder.url }, scratchRoot: folder.url, fetcher: network.fetcher)
-        let saved = SavedStore(item)
-        await saved.change { $0.token = Data([1, 2]) }
+        nonisolated(unsafe) let center = UNUserNotificationCenter()
+        app.environment.center = { center }
+        var saved = Saved()
+        saved.token = Data([1, 2])
+        _ = storage.write(try JSONEncoder().encode(saved))
         (pushes, self.folder) = (
-            await Pushes(app, server: URL(string: "https://push.example.com"), saved: saved), folder
+            await SealedPushes(app, server: URL(string: "https://push.example.com"), storage: storage) { "Bearer \($0)" },
+            folder
         )
     }
 
@@ -128,8 +132,8 @@ private struct Replay {
         case "login":
             // What the app was about to send doesn't reach the server, so that one operation runs at a time.
             await network.loseEverything()
-            let account = Account(session: logins[step.account])
-            await network.run { await pushes.logIn(account) }
+            let login = logins[step.account]
+            await network.run { await pushes.logIn(login) }
         case "logout":
             await network.loseEverything()
             await network.run { await pushes.logOut() }
@@ -149,7 +153,7 @@ private struct Replay {
     }
 
     private func difference(from step: Step) async throws -> String? {
-        let saved = await SavedStore(item).value
+        let saved = try storage.saved
         if (saved.session != nil) != step.isIn { return "the app has \(saved.session == nil ? "no" : "a") login" }
         if (saved.leaving != nil) != step.isLeaving {
             return "the app has \(saved.leaving == nil ? "no" : "a") leaving"
@@ -211,7 +215,9 @@ private struct Replay {
         }
         await network.end(with: answer)
         while let request = network.held { await network.end(with: try await phones.answer(request)) }
-        return await pushes.state.hasPrefix("Enrolled") ? nil : await pushes.state
+        let status = await pushes.status
+        if case .registered = status { return nil }
+        return "\(status)"
     }
 
     /// Returns what differs if the record isn't the one that the model submits.
