@@ -13,9 +13,10 @@ package struct ProofModel: Sendable {
 
     /// Returns the lines of the simulations with these seeds.
     package func simulations(_ seeds: ClosedRange<Int>) throws -> [(name: String, lines: [Substring])] {
-        try seeds.map { seed in
-            ("seed \(seed)", Self.lines(try Program(at: "/usr/bin/spin").run("-T", "-n\(seed)", file.path).output))
-        }
+        // SPIN writes files of fixed names, so that two at once need two folders.
+        let folder = try TemporaryFolder()
+        let spin = Program(at: "/usr/bin/spin", in: folder.url)
+        return try seeds.map { seed in ("seed \(seed)", Self.lines(try spin.run("-T", "-n\(seed)", file.path).output)) }
     }
 
     /// Lets SPIN search for a way to a statement that chance hardly reaches, and returns the lines on that way.
