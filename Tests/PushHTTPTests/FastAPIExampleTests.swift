@@ -79,7 +79,8 @@ import Testing
         try await server.rows(
             """
             INSERT INTO push (message, device, payload, headers, attempts)
-            SELECT message.id, device.id, 'x', '{}', attempts FROM message, device, unnest(ARRAY[0, 99]) AS attempts
+            SELECT message.id, device.id, 'x', '{}', attempts
+            FROM message, sealed_push_device AS device, unnest(ARRAY[0, 99]) AS attempts
             """)
         try await server.wait(for: [["JSONDecodeError"]], "SELECT refused FROM push WHERE refused IS NOT NULL")
         #expect(try post("Lunch at one?") == 201)

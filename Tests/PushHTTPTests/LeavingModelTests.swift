@@ -115,7 +115,9 @@ private struct Replay {
         saved.token = Data([1, 2])
         _ = storage.write(try JSONEncoder().encode(saved))
         (pushes, self.folder) = (
-            await SealedPushes(app, server: URL(string: "https://push.example.com"), storage: storage) { "Bearer \($0)" },
+            await SealedPushes(app, server: URL(string: "https://push.example.com"), storage: storage) {
+                "Bearer \($0)"
+            },
             folder
         )
     }

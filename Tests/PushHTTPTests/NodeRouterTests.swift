@@ -51,9 +51,9 @@ import Testing
         defer { server.stop() }
         let phones = try (1...3).map { try server.phone("phone\($0)") }
         let registered = await withTaskGroup(of: Bool.self) { group in
-            for phone in phones {
+            for (number, phone) in phones.enumerated() {
                 for user in ["alice", "bob"] {
-                    group.addTask { await server.update(phone, as: user).isRegistered }
+                    group.addTask { await server.update(phone, as: user, token: UInt8(number)).isRegistered }
                 }
             }
             return await group.reduce(into: 0) { $0 += $1 ? 1 : 0 }
@@ -126,8 +126,8 @@ private struct NodeBackEnd {
 
     func client(_ user: String) -> PushServerClient { PushServerClient(url: url) { "Bearer \(user)" } }
 
-    func update(_ phone: OwnDevice, as user: String) async -> PushRegistration {
-        let token = [UInt8](repeating: 1, count: 32)
+    func update(_ phone: OwnDevice, as user: String, token: UInt8 = 1) async -> PushRegistration {
+        let token = [UInt8](repeating: token, count: 32)
         return await client(user).register(phone, token: token, environment: .production, at: .now())
     }
 }

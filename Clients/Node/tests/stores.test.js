@@ -165,8 +165,8 @@ describe('Stores', () => {
       import { DatabaseSync } from 'node:sqlite'
       import { SQLiteStore } from 'sealed-push/server'
       const database = new DatabaseSync(process.argv[1])
-      database.exec('PRAGMA synchronous = OFF')
       const store = new SQLiteStore(database)
+      database.exec('PRAGMA busy_timeout = 60000; PRAGMA synchronous = OFF')
       let saved = 0
       while (saved < 40) {
         const found = store.load('key', 'alice')

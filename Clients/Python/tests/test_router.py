@@ -519,7 +519,7 @@ class Requests(RouterTest):
             responses = document["paths"][path][method.lower()]["responses"]
             described = responses.get(str(answer.status), responses["default"])
             if "$ref" in described:
-                described = document["components"]["responses"]["Problem"]
+                described = document["components"]["responses"][described["$ref"].rpartition("/")[2]]
             if answer.body:
                 content = described["content"][answer.headers["content-type"]]["schema"]
                 # A server that stores its challenges may omit the state (EnrollmentHTTP 3.3).

@@ -53,7 +53,9 @@ def wrong(said):
     pointer = place("paths", *operation)
     response = described["responses"].get(str(status))
     where = f"{pointer}/responses/{status}" if response else PROBLEM
-    response = response or DOCUMENT["components"]["responses"]["Problem"]
+    if response and "$ref" in response:
+        where = response["$ref"].removeprefix("#/")
+    response = DOCUMENT["components"]["responses"][where.split("/")[-1]] if "components" in where else response
     errors = []
     if status < 300 and said["sent"] is not None:
         errors += faults(said["sent"], f"{pointer}/requestBody/content/{place('application/json')}/schema")
