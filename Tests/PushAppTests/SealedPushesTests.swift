@@ -143,6 +143,7 @@ import UserNotifications
         #expect(phone.center.delegate === pushes)
         #expect(phone.calls == ["begin com.example.app.push-keys", "plan com.example.app.push-keys"])
         #expect(await pushes.askForPermission())
+        try await eventually("the start's end") { @MainActor @Sendable in pushes.status == .loggedOut }
 
         await SavedStore(phone.storage).change { $0.session = "alice's" }
         phone.forgetCalls()
