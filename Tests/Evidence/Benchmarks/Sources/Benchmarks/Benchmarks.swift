@@ -4,9 +4,11 @@ import PushSender
 /// Times sealing and opening beside raw libsodium in one run. Prints each median, and the promised ratios.
 @main struct Benchmarks {
     static func main() throws {
-        let roundCount = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 60
-        let raw = try RawSodium()
+        let arguments = CommandLine.arguments.dropFirst()
         let ours = try SealedPushWork()
+        if arguments.first == "--repeat" { return Self.repeat(Array(arguments.dropFirst()), ours) }
+        let roundCount = arguments.first.flatMap { Int($0) } ?? 60
+        let raw = try RawSodium()
 
         var stopwatch = Stopwatch()
         for round in 0..<roundCount {
@@ -32,6 +34,19 @@ import PushSender
         }
         stopwatch.report()
         Self.reportRatios(stopwatch)
+    }
+
+    /// Does one kind of work this many times, for a tool that counts instructions: `--repeat OPERATION COUNT`.
+    private static func `repeat`(_ arguments: [String], _ ours: SealedPushWork) {
+        let works: [String: () -> Void] = [
+            "seal-seen": ours.sealForSeen, "seal-new": ours.sealForNew, "open": ours.open,
+            "seal-seen-hybrid": ours.sealForSeenHybrid, "seal-new-hybrid": ours.sealForNewHybrid,
+            "open-hybrid": ours.openHybrid,
+        ]
+        guard arguments.count == 2, let work = works[arguments[0]], let count = Int(arguments[1]) else {
+            fatalError("expected --repeat OPERATION COUNT; operations: \(works.keys.sorted())")
+        }
+        for _ in 0..<count { work() }
     }
 
     private static func reportRatios(_ stopwatch: Stopwatch) {
