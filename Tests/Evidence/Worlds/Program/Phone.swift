@@ -35,6 +35,8 @@ final class Phone: @unchecked Sendable {
     var mayResetBadge = false
     /// Pushes that Apple keeps while the phone is offline, the oldest first.
     private var kept: [(request: PushRequest, token: [UInt8])] = []
+    /// What arrived in the last half minute. Apple may bring it again if the power fails.
+    private var recent: [(request: PushRequest, uptime: Int64)] = []
 
     init(_ number: Int, in world: World) throws {
         (self.number, self.world) = (number, world)
@@ -145,6 +147,9 @@ final class Phone: @unchecked Sendable {
         let count = world_lose_power(folder.path(percentEncoded: false), UInt64(percent) << 32 / 100)
         world.log("phone \(number) lost \(count) changes of files")
         world.oracle.mayResetBadge(number)
+        for (request, uptime) in recent where world_uptime - uptime < 30_000_000_000 {
+            bring(request, token: request.address.bytes, after: 1_000)
+        }
     }
 
     /// Keeps what a backup contains.
@@ -186,6 +191,8 @@ final class Phone: @unchecked Sendable {
     }
 
     private func receive(_ request: PushRequest) {
+        recent.removeAll { world_uptime - $0.uptime > 30_000_000_000 }
+        recent.append((request, world_uptime))
         if let expiration = request.expiration, expiration < .now(), expiration.secondsSince1970 != 0 {
             return world.oracle.lost(request, "it expired at Apple")
         }
