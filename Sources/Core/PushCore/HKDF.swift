@@ -17,6 +17,14 @@ package enum HKDF {
         _ pseudorandomKey: UnsafeRawBufferPointer, info parts: UnsafeRawBufferPointer...,
         into output: UnsafeMutableRawBufferPointer
     ) {
+        expand(HMACSHA256(key: pseudorandomKey), info: parts, into: output)
+    }
+
+    /// Like ``expand(_:info:into:)``, from a MAC under the pseudorandom key. It remains unchanged, so that it serves any
+    /// number of expansions.
+    static func expand(
+        _ keyed: borrowing HMACSHA256, info parts: [UnsafeRawBufferPointer], into output: UnsafeMutableRawBufferPointer
+    ) {
         let blockByteCount = pseudorandomKeyByteCount
         precondition((1...255 * blockByteCount).contains(output.count), "HKDF outputs 1 to 8,160 bytes")
         withUnsafeTemporaryAllocation(byteCount: blockByteCount, alignment: 16) { block in
@@ -24,7 +32,7 @@ package enum HKDF {
             var written = 0
             var counter: UInt8 = 0
             while written < output.count {
-                var mac = HMACSHA256(key: pseudorandomKey)
+                var mac = HMACSHA256(copying: keyed)
                 if counter > 0 { mac.update(UnsafeRawBufferPointer(block)) }
                 for part in parts { mac.update(part) }
                 counter += 1

@@ -11,6 +11,12 @@ struct HMACSHA256: ~Copyable {
         crypto_auth_hmacsha256_init(state, key.bound, key.count)
     }
 
+    /// Creates a copy, which goes on from the same state.
+    init(copying other: borrowing HMACSHA256) {
+        state = .allocate(capacity: 1)
+        state.initialize(from: other.state, count: 1)
+    }
+
     mutating func update(_ bytes: UnsafeRawBufferPointer) {
         crypto_auth_hmacsha256_update(state, bytes.bound, UInt64(bytes.count))
     }

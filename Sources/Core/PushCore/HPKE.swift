@@ -25,10 +25,18 @@ package enum HPKE {
         _ suiteID: [UInt8], _ pseudorandomKey: UnsafeRawBufferPointer, label: StaticString,
         _ info: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) {
+        labeledExpand(suiteID, HMACSHA256(key: pseudorandomKey), label: label, info, into: output)
+    }
+
+    /// The same from a MAC under the pseudorandom key, which remains unchanged.
+    static func labeledExpand(
+        _ suiteID: [UInt8], _ keyed: borrowing HMACSHA256, label: StaticString, _ info: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer
+    ) {
         let length = UInt16(output.count).bigEndian
         withUnsafeBytes(of: length) { length in
             suiteID.withUnsafeBytes { suiteID in
-                HKDF.expand(pseudorandomKey, info: length, version.bytes, suiteID, label.bytes, info, into: output)
+                HKDF.expand(keyed, info: [length, version.bytes, suiteID, label.bytes, info], into: output)
             }
         }
     }

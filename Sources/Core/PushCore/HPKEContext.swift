@@ -52,20 +52,19 @@ package struct HPKEContext: ~Copyable, Sendable {
             func piece(_ range: Range<Int>) -> UnsafeMutableRawBufferPointer {
                 UnsafeMutableRawBufferPointer(rebasing: keys[range])
             }
-            secret.withBytes { secret in
-                info.keyScheduleContext.withUnsafeBytes { context in
-                    func expand(_ label: StaticString, into output: UnsafeMutableRawBufferPointer) {
-                        HPKE.labeledExpand(HPKE.suiteID, secret, label: label, context, into: output)
-                    }
-                    expand("key", into: piece(Self.key))
-                    expand("base_nonce", into: piece(Self.baseNonce))
-                    guard isSending else { return }
-                    let exporter = WipedBytes(count: HKDF.pseudorandomKeyByteCount) { expand("exp", into: $0) }
-                    exporter.withBytes {
-                        HPKE.labeledExpand(
-                            HPKE.suiteID, $0, label: "sec", ("sealedpush/v1 number" as StaticString).bytes,
-                            into: piece(Self.numberKey))
-                    }
+            let keyed = secret.withBytes { HMACSHA256(key: $0) }
+            info.keyScheduleContext.withUnsafeBytes { context in
+                func expand(_ label: StaticString, into output: UnsafeMutableRawBufferPointer) {
+                    HPKE.labeledExpand(HPKE.suiteID, keyed, label: label, context, into: output)
+                }
+                expand("key", into: piece(Self.key))
+                expand("base_nonce", into: piece(Self.baseNonce))
+                guard isSending else { return }
+                let exporter = WipedBytes(count: HKDF.pseudorandomKeyByteCount) { expand("exp", into: $0) }
+                exporter.withBytes {
+                    HPKE.labeledExpand(
+                        HPKE.suiteID, $0, label: "sec", ("sealedpush/v1 number" as StaticString).bytes,
+                        into: piece(Self.numberKey))
                 }
             }
         }

@@ -129,10 +129,7 @@ extension Envelope.Suite {
                 receiving: X25519PublicKey(checked: enc), with: identity.x25519, from: sender.x25519,
                 info: info.classical)
         case .hybrid:
-            let seed = WipedBytes(count: MLKEM768.seedByteCount) { seed in
-                identity.withBytes { Seed.expand($0, Seed.mlkemLabel, into: seed) }
-            }
-            let secret = seed.withBytes { MLKEM768.decapsulate(pskID, with: $0) }
+            let secret = identity.withMLKEMSeed { MLKEM768.decapsulate(pskID, with: $0) }
             return secret.withBytes {
                 HPKEContext(
                     receiving: X25519PublicKey(checked: enc), with: identity.x25519, from: sender.x25519,

@@ -44,6 +44,15 @@ package enum KeyAlgorithm: Sendable {
         }
     }
 
+    /// The number of bytes that are derived from a secret and lie behind it, so that no use derives them again.
+    var derivedByteCount: Int {
+        switch self {
+        case .x25519, .ed25519: 0
+        case .x25519Seed: X25519.secretByteCount
+        case .hybrid: X25519.secretByteCount + MLKEM768.seedByteCount
+        }
+    }
+
     /// Whether this machine has a library with the algorithm.
     package var isAvailable: Bool {
         switch self {
@@ -63,37 +72,50 @@ package enum KeyAlgorithm: Sendable {
         }
     }
 
-    /// Returns the public key of any secret bytes of the right length.
-    func publicKey(of secret: UnsafeRawBufferPointer) -> [UInt8] {
+    /// Derives from the secret at the start of `bytes` the bytes behind it.
+    func derive(within bytes: UnsafeMutableRawBufferPointer) {
+        precondition(bytes.count == secretByteCount + derivedByteCount)
+        let secret = UnsafeRawBufferPointer(rebasing: bytes[..<secretByteCount])
+        func expand(_ label: StaticString, into range: Range<Int>) {
+            Seed.expand(secret, label, into: UnsafeMutableRawBufferPointer(rebasing: bytes[range]))
+        }
         switch self {
-        case .x25519: return X25519.publicKey(of: secret).bytes
-        case .x25519Seed: return Self.scalar(of: secret, Seed.expandScalar).withBytes { X25519.publicKey(of: $0).bytes }
+        case .x25519, .ed25519: break
+        case .x25519Seed: expand(Seed.senderScalarLabel, into: scalarRange)
         case .hybrid:
-            let mlkem = WipedBytes(count: MLKEM768.seedByteCount) { Seed.expand(secret, Seed.mlkemLabel, into: $0) }
-            let scalar = Self.scalar(of: secret, Seed.expandDeviceScalar)
-            return mlkem.withBytes { MLKEM768.publicKey(of: $0) }
-                + scalar.withBytes { X25519.publicKey(of: $0).bytes }
-        case .ed25519: return Ed25519.publicKey(of: secret)
+            expand(Seed.deviceScalarLabel, into: scalarRange)
+            expand(Seed.mlkemLabel, into: mlkemSeedRange)
         }
     }
 
-    /// Lends the X25519 scalar of a secret to `body`.
-    fileprivate func withScalar<Result: ~Copyable, Failure: Error>(
-        of secret: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
-    ) throws(Failure) -> Result {
+    /// Returns the public key of a secret with the derived bytes behind it.
+    func publicKey(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         switch self {
-        case .x25519: try body(secret)
-        case .x25519Seed: try Self.scalar(of: secret, Seed.expandScalar).withBytes(body)
-        case .hybrid: try Self.scalar(of: secret, Seed.expandDeviceScalar).withBytes(body)
+        case .x25519, .x25519Seed: X25519.publicKey(of: scalar(in: bytes)).bytes
+        case .hybrid: MLKEM768.publicKey(of: mlkemSeed(in: bytes)) + X25519.publicKey(of: scalar(in: bytes)).bytes
+        case .ed25519: Ed25519.publicKey(of: bytes)
+        }
+    }
+
+    fileprivate func scalar(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[scalarRange])
+    }
+
+    fileprivate func mlkemSeed(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[mlkemSeedRange])
+    }
+
+    private var scalarRange: Range<Int> {
+        switch self {
+        case .x25519: 0..<X25519.secretByteCount
+        case .x25519Seed, .hybrid: secretByteCount..<secretByteCount + X25519.secretByteCount
         case .ed25519: preconditionFailure("a key that signs has no X25519 scalar")
         }
     }
 
-    private static func scalar(
-        of seed: UnsafeRawBufferPointer,
-        _ expand: (UnsafeRawBufferPointer, UnsafeMutableRawBufferPointer) -> Void
-    ) -> WipedBytes {
-        WipedBytes(count: X25519.secretByteCount) { expand(seed, $0) }
+    private var mlkemSeedRange: Range<Int> {
+        precondition(self == .hybrid, "only a hybrid key has an ML-KEM seed")
+        return scalarRange.upperBound..<scalarRange.upperBound + MLKEM768.seedByteCount
     }
 }
 
@@ -109,6 +131,11 @@ extension PublicKey {
 
 extension PrivateKey {
     package var x25519: some X25519Secret { X25519Half(key: self) }
+
+    /// Lends the ML-KEM seed of a hybrid key, d ‖ z, to `body`.
+    func withMLKEMSeed<Answer: ~Copyable>(_ body: (UnsafeRawBufferPointer) -> Answer) -> Answer {
+        withAllBytes { body(publicKey.algorithm.mlkemSeed(in: $0)) }
+    }
 
     /// Returns the key's 64-byte signature of a message; about 60 µs.
     package func sign(_ message: [UInt8]) -> [UInt8] where Role: SigningRole {
@@ -131,6 +158,6 @@ private struct X25519Half<Role: KeyRole>: X25519Secret {
     func withScalar<Result: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        try key.withBytes { (secret) throws(Failure) in try key.publicKey.algorithm.withScalar(of: secret, body) }
+        try key.withAllBytes { (bytes) throws(Failure) in try body(key.publicKey.algorithm.scalar(in: bytes)) }
     }
 }

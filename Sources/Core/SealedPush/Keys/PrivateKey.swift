@@ -7,7 +7,8 @@ internal import PushCore
 public final class PrivateKey<Role: KeyRole>: Sendable {
     /// The public half.
     public let publicKey: PublicKey<Role>
-    private let secret: GuardedSecret
+    /// The secret, followed by the bytes derived from it.
+    private let bytes: GuardedSecret
 
     /// Creates a random key; about 45 µs, or 180 µs for a key that signs.
     public convenience init() { self.init(Role.kind.algorithms[0]) }
@@ -15,7 +16,7 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
     /// Creates a random key of an algorithm that the role allows and that is available.
     package convenience init(_ algorithm: KeyAlgorithm) {
         precondition(algorithm.isAvailable && Role.kind.algorithms.contains(algorithm))
-        self.init(algorithm, GuardedSecret(count: algorithm.secretByteCount) { SecureRandom.fill($0) })
+        self.init(algorithm, SecureRandom.fill)
     }
 
     /// Parses the secret text, which must be uppercase ASCII, from memory that its owner wipes.
@@ -36,11 +37,17 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
         try self.init(parsing: text)
     }
 
-    private convenience init(_ parts: consuming Parts) { self.init(parts.algorithm, parts.secret) }
+    private convenience init(_ parts: borrowing Parts) {
+        self.init(parts.algorithm) { secret in parts.secret.withBytes { secret.copyMemory(from: $0) } }
+    }
 
-    private init(_ algorithm: KeyAlgorithm, _ secret: consuming GuardedSecret) {
-        publicKey = PublicKey(checked: secret.withBytes(algorithm.publicKey(of:)), algorithm)
-        self.secret = secret
+    private init(_ algorithm: KeyAlgorithm, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+        let bytes = GuardedSecret(count: algorithm.secretByteCount + algorithm.derivedByteCount) { bytes in
+            fill(UnsafeMutableRawBufferPointer(rebasing: bytes[..<algorithm.secretByteCount]))
+            algorithm.derive(within: bytes)
+        }
+        publicKey = PublicKey(checked: bytes.withBytes(algorithm.publicKey(of:)), algorithm)
+        self.bytes = bytes
     }
 
     /// Lends the secret text, as ASCII, while `body` runs. The text is wiped afterward and must not escape. Use this
@@ -49,27 +56,37 @@ public final class PrivateKey<Role: KeyRole>: Sendable {
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
         let prefix = Role.kind.secretPrefix(publicKey.algorithm)
-        let text = secret.withBytes { Bech32.encode($0, prefix: prefix, inCapitals: true) }
+        let text = withBytes { Bech32.encode($0, prefix: prefix, inCapitals: true) }
         return try text.withBytes(body)
     }
 
+    /// Lends the secret while `body` runs.
     package func withBytes<Answer: ~Copyable, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
     ) throws(Failure) -> Answer {
-        try secret.withBytes(body)
+        try bytes.withBytes { (bytes) throws(Failure) in
+            try body(UnsafeRawBufferPointer(rebasing: bytes[..<publicKey.algorithm.secretByteCount]))
+        }
+    }
+
+    /// Lends the secret, followed by the bytes derived from it, while `body` runs.
+    func withAllBytes<Answer: ~Copyable, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        try bytes.withBytes(body)
     }
 
     private struct Parts: ~Copyable {
         let algorithm: KeyAlgorithm
-        let secret: GuardedSecret
+        let secret: WipedBytes
 
         init(_ text: UnsafeRawBufferPointer) throws(KeyTextError) {
             let forms = Role.kind.algorithms.map(Role.kind.secretForm)
             let index = Bech32.index(of: text, in: forms)
-            let bytes = try Bech32.decode(text, as: forms[index])
+            let secret = try Bech32.decode(text, as: forms[index])
             guard Role.kind.algorithms[index].isAvailable else { throw KeyTextError.unsupported }
             algorithm = Role.kind.algorithms[index]
-            secret = GuardedSecret(count: bytes.count) { secret in bytes.withBytes { secret.copyMemory(from: $0) } }
+            self.secret = secret
         }
     }
 }

@@ -27,20 +27,12 @@ enum Seed {
         }
     }
 
-    /// The seed of the ML-KEM half of a device's hybrid key: d ‖ z, 64 bytes.
+    /// For the seed of the ML-KEM half of a device's hybrid key: d ‖ z, 64 bytes.
     static let mlkemLabel: StaticString = "sealedpush/v1 device ml-kem"
-
-    /// Writes the X25519 scalar of a device's hybrid key.
-    static func expandDeviceScalar(
-        _ seed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
-    ) {
-        expand(seed, "sealedpush/v1 device scalar", into: output)
-    }
-
-    /// Writes a sender's X25519 scalar. It isn't bound to a topic, so a sender has one public key for all its apps.
-    static func expandScalar(_ seed: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) {
-        expand(seed, "sealedpush/v1 sender scalar", into: output)
-    }
+    /// For the X25519 scalar of a device's hybrid key.
+    static let deviceScalarLabel: StaticString = "sealedpush/v1 device scalar"
+    /// For a sender's X25519 scalar. It isn't bound to a topic, so a sender has one public key for all its apps.
+    static let senderScalarLabel: StaticString = "sealedpush/v1 sender scalar"
 }
 
 extension SenderPrivateKey {

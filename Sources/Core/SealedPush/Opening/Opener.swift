@@ -125,11 +125,28 @@ public struct Opener: Sendable {
 
     private func identities(for envelope: Envelope) throws(OpenError) -> [DeviceKey] {
         let found: [DeviceKey]
-        do { found = try keys.keys(matching: envelope.matches) } catch { throw OpenError(error) }
+        var hints = RecipientHints(envelope: envelope)
+        do { found = try keys.keys { hints.match($0) } } catch { throw OpenError(error) }
         // A store may return keys that don't match, or that must no longer open messages.
-        let matching = found.filter { $0.life.opens && envelope.matches($0.identity.recipient) }
+        let matching = found.filter { $0.life.opens && hints.match($0.identity.recipient) }
         guard !matching.isEmpty else { throw .unknownRecipient }
         return matching.sorted(by: DeviceKey.isTriedBefore)
+    }
+}
+
+/// Which keys an envelope's recipient hint matches. Remembers the answers, since a hint is a hash over the whole key, and
+/// both the key store and the opener ask.
+private struct RecipientHints {
+    let envelope: Envelope
+    private var answers: [DevicePublicKey: Bool] = [:]
+
+    init(envelope: Envelope) { self.envelope = envelope }
+
+    mutating func match(_ recipient: DevicePublicKey) -> Bool {
+        if let answer = answers[recipient] { return answer }
+        let answer = envelope.matches(recipient)
+        answers[recipient] = answer
+        return answer
     }
 }
 
