@@ -22,11 +22,11 @@ internal import PushCore
         subcommands: [
             KeysCommand.self, TrustCommand.self, AttachCommand.self, SealCommand.self, OpenCommand.self,
             InspectCommand.self, DoctorCommand.self, DeviceCommand.self, SendCommand.self, WorkCommand.self,
-            ServeCommand.self, OutboxCommand.self,
+            ServeCommand.self, OutboxCommand.self, SetupCommand.self, StartCommand.self,
         ])
 
     static func main() {
-        ProcessSignals.begin(services: ["serve", "work"])
+        ProcessSignals.begin(services: ["serve", "start", "work"])
         Secrecy.begin()
         do {
             try ProgramStart.begin()

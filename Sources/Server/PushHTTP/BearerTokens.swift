@@ -1,4 +1,5 @@
 internal import PushCore
+internal import SealedPush
 
 /// One or two secrets, one of which a caller must present. There are two while callers switch to a new one. Only their
 /// hashes are kept, and each is compared in constant time.
@@ -17,6 +18,19 @@ package struct BearerTokens: Sendable {
             tokens.allSatisfy(Self.isToken)
         else { throw .form }
         digests = tokens.map { Self.digest(Array($0)) }
+    }
+
+    /// Lends a new token, 43 random characters and a line's end, while `body` runs. The text is wiped afterward.
+    package static func withNewToken<Answer, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        let bytes = WipedBytes(count: 32) { SecureRandom.fill($0) }
+        let end = Base64URL.textByteCount(of: bytes.count)
+        let text = WipedBytes(count: end + 1) { text in
+            bytes.withBytes { Base64URL.write($0, to: UnsafeMutableRawBufferPointer(rebasing: text[..<end])) }
+            text[end] = 0x0a
+        }
+        return try text.withBytes(body)
     }
 
     /// - Parameter header: The value of `Authorization`.

@@ -31,14 +31,16 @@ package final class PushServer: Sendable {
     ///   - place: The back end's listener.
     ///   - phones: The phones' listener, or `nil` if there is none.
     ///   - certificate: The certificate for all addresses; sockets need none.
+    ///   - isTrial: Whether other machines may connect without TLS.
     ///   - unread: Returns what has been reread for too long, so that the service isn't ready.
     /// - Throws: `needsTLS`, `needsTokens`, `badCertificate`; `notBound` if a socket's path can't be claimed.
     package init(
-        at place: ServerPlace, phones: ServerPlace? = nil, certificate: ListenerCertificate? = nil, outbox: Outbox,
-        state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(), readiness: Readiness = Readiness(),
+        at place: ServerPlace, phones: ServerPlace? = nil, certificate: ListenerCertificate? = nil,
+        isTrial: Bool = false, outbox: Outbox, state: ServerState, metrics: PrometheusMetrics = PrometheusMetrics(),
+        readiness: Readiness = Readiness(),
         limits: ServerLimits = ServerLimits(), unread: @escaping @Sendable () -> Unread? = { nil }, logger: Logger
     ) throws(ServingError) {
-        guard certificate != nil || [place, phones ?? place].allSatisfy(\.isLocal) else { throw .needsTLS }
+        guard certificate != nil || isTrial || [place, phones ?? place].allSatisfy(\.isLocal) else { throw .needsTLS }
         if case .address = place, state.tokens == nil { throw .needsTokens }
         let (shared, certificates) = (Locked(state), Locked(certificate))
         (self.state, self.certificate, self.metrics, self.readiness) = (shared, certificates, metrics, readiness)

@@ -40,13 +40,7 @@ struct OutboxOptions: ParsableArguments {
         if let file = outboxKey.map(Self.keyFile), isInPostgres || isNew, try !file.exists() {
             // If an existing outbox is marked with a key, that key must be in another file.
             if isInPostgres { try await outbox(key: nil).requireWritable() }
-            try OutboxKey().withSecretText { text throws in
-                var text = Array(text)
-                defer { wipe(&text) }
-                try file.create(text)
-            }
-            CommandFailure.report(
-                "created \(file); every program that registers, enqueues, or delivers needs it, so keep a copy")
+            try Self.createKey(file)
         }
         let opened = try await outbox(key: try outboxKey.map(Self.key))
         if isNew {
@@ -97,6 +91,17 @@ struct OutboxOptions: ParsableArguments {
     private var isInPostgres: Bool { outbox.hasPrefix("postgres://") || outbox.hasPrefix("postgresql://") }
 
     private static func keyFile(_ path: String) -> SecretFile { SecretFile(path, from: "--outbox-key") }
+
+    /// Creates the file with a new key for a new outbox.
+    static func createKey(_ file: SecretFile) throws {
+        try OutboxKey().withSecretText { text throws in
+            var text = Array(text)
+            defer { wipe(&text) }
+            try file.create(text)
+        }
+        CommandFailure.report(
+            "created \(file); every program that registers, enqueues, or delivers needs it, so keep a copy")
+    }
 
     static func key(_ path: String) throws -> OutboxKey {
         let file = keyFile(path)

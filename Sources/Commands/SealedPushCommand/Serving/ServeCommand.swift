@@ -28,7 +28,16 @@ struct ServeCommand: AsyncParsableCommand {
     @OptionGroup(title: "APNs") var provider: ProviderOptions
     @OptionGroup(title: "Watching") var observing: ObservationOptions
 
+    func validate() throws {
+        guard !listening.trial || provider.apns != nil || provider.environment == .sandbox
+        else { throw ValidationError("--trial is only for a local APNs, or for Apple's sandbox.") }
+    }
+
     func run() async throws {
+        if listening.trial {
+            CommandFailure.report(
+                "a trial, not for production: what phones and the back end send isn't encrypted by TLS")
+        }
         let observation = Observation()
         let running = Locked<PushServer?>(nil)
         let reload = Reload(
@@ -110,9 +119,9 @@ struct ServeCommand: AsyncParsableCommand {
         let certificate = try listening.certificate()
         do throws(ServingError) {
             return try PushServer(
-                at: listening.listen, phones: listening.phones, certificate: certificate, outbox: outbox, state: state,
-                metrics: observation.metrics, readiness: observation.readiness, unread: unread,
-                logger: observing.logger)
+                at: listening.listen, phones: listening.phones, certificate: certificate, isTrial: listening.trial,
+                outbox: outbox, state: state, metrics: observation.metrics, readiness: observation.readiness,
+                unread: unread, logger: observing.logger)
         } catch { throw listening.failure(error) }
     }
 
@@ -201,6 +210,8 @@ struct ListeningOptions: ParsableArguments {
 
     @Option(help: .value("name", "Name in logins and leavings. (default: the topic)"))
     var service: ServiceName?
+
+    @Flag(help: "Allow addresses without TLS, for --apns or sandbox.") var trial = false
 
     @Flag(help: "Print one JSON object once the server is listening.") var json = false
 

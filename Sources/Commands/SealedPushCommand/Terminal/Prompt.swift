@@ -17,6 +17,12 @@ enum Prompt {
         return passphrase
     }
 
+    /// Asks for a line of text that isn't secret. Returns nil if there is no terminal, or if the line isn't valid UTF-8.
+    static func line(_ question: String) -> String? {
+        guard let terminal = Terminal() else { return nil }
+        return String(strictUTF8: terminal.ask(question)).map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+
     /// Returns only if the person types `yes` or has given --yes. Otherwise, throws a failure with status 64.
     static func confirm(_ warning: String, isConfirmed: Bool) throws {
         guard !isConfirmed else { return }
