@@ -18,7 +18,7 @@ internal import PushSimulator
                 --topic com.example.app --keyring Keys --trust newsroom --state Phone
             """,
         version: Version.text,
-        subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, HostCommand.self])
+        subcommands: [DeliverCommand.self, RunCommand.self, APNsCommand.self, TrialCommand.self, HostCommand.self])
 
     static func main() {
         ProcessSignals.begin()
@@ -35,7 +35,7 @@ internal import PushSimulator
         } catch { end(parsing: error, of: CommandLine.arguments) }
     }
 
-    func run() throws { throw ValidationError("Specify a subcommand: deliver, run, or apns.") }
+    func run() throws { throw ValidationError("Specify a subcommand: deliver, run, apns, or trial.") }
 }
 
 /// The process of the simulator's own extension, started by `deliver`.
