@@ -67,13 +67,14 @@ config = blob(text({
         "User": f"{arguments.user}:{arguments.user}",
         "WorkingDir": "/var/lib/sealed-push",
         "Env": ["PATH=/usr/bin", "SWIFT_BACKTRACE=enable=no", "LIBDISPATCH_LOG=NO"],
-        "Entrypoint": ["/usr/bin/sealedpush"],
-        "Cmd": ["--help"],
+        # Without arguments, a trial. `docker run IMAGE sealedpush ...` runs any command.
+        "Cmd": ["/usr/bin/device-simulator", "trial", "--open", "--folder", "/var/lib/sealed-push/Trial"],
+        "ExposedPorts": {f"{port}/tcp": {} for port in (8480, 8481, 8482)},
         "Volumes": {"/var/lib/sealed-push": {}},
         "StopSignal": "SIGTERM",
         # Docker reads this; OCI's own format has no health check. Times are in nanoseconds.
         "Healthcheck": {
-            "Test": ["CMD", "/usr/bin/sealedpush", "doctor", "--ready", "/run/sealed-push/serve.sock"],
+            "Test": ["CMD", "/usr/bin/sealedpush", "doctor", "--ready", "127.0.0.1:9102"],
             "Interval": 30_000_000_000, "Timeout": 10_000_000_000, "StartPeriod": 30_000_000_000,
         },
         "Labels": {
