@@ -64,7 +64,7 @@ import Testing
         // From curl, and from a mail.
         "Docs/FromWhatYouRun.md": [#""enqueued":1"#, "waiting   2"],
         "Docs/Tutorial.md": ["opened", "safe-default: replayed", #""outcome":"opened""#],
-        "Docs/Quickstart.md": ["SENDER_KEY = pushsender1", "pushlogin.", "It works: this message"],
+        "Docs/Quickstart.md": ["SENDER_KEY = pushsender1", "pushlogin.", "It works: this message", "Lunch at one?"],
         "Docs/ServerGuide.md": ["apns-collapse-id: "],
         // The phone shows a message from each language.
         "Docs/OtherLanguages.md": ["│ From Python ", "│ From Node "],
