@@ -15,7 +15,7 @@ parser.add_argument("archive", help="the new archive")
 parser.add_argument("--version", required=True)
 parser.add_argument("--commit", required=True)
 parser.add_argument("--epoch", type=int, required=True, help="the time of all files")
-parser.add_argument("--architecture", required=True)
+parser.add_argument("--architecture", required=True, help="the name on which Debian and OCI agree")
 parser.add_argument("--user", type=int, required=True, help="owns the folders named by --owned, and runs the program")
 parser.add_argument("--owned", action="append", default=[], help="a folder, relative to the root")
 arguments = parser.parse_args()
@@ -90,6 +90,7 @@ manifest = blob(text({
     "schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json", "config": config,
     "layers": [compressed],
 }), "manifest.v1+json")
+manifest["platform"] = {"architecture": arguments.architecture, "os": "linux"}
 manifest["annotations"] = {"org.opencontainers.image.ref.name": arguments.version}
 place = {name: f"blobs/sha256/{value['digest'].removeprefix('sha256:')}" for name, value in
          {"config": config, "layer": compressed}.items()}

@@ -288,6 +288,36 @@ def leftovers(tree):
             yield path, f"contains {word}"
 
 
+def machines(tree):
+    """Scripts get the machine's architecture from dpkg or as an option, so that they run on every one."""
+    for folder in ("Scripts", "Packaging"):
+        for path, text in tree.files(folder):
+            for word in re.findall(r"(?i)amd64|x86[-_]?64|\bx64\b|i[3-6]86|arm64|aarch64", text):
+                yield path, f"names an architecture: {word}"
+
+
+NUMBERS = {
+    "Sources/Commands/CommandSupport/Version.swift": r'let number = "([^"]*)"',
+    "Clients/Node/package.json": r'"version": "([^"]*)"',
+    "Clients/Python/src/sealed_push/__init__.py": r'(?m)^__version__ = "([^"]*)"',
+}
+
+
+def versions(tree):
+    """The programs and both clients have one version, whose form Debian, PyPI, npm, and SwiftPM read alike."""
+    source, *others = NUMBERS
+    number = None
+    for path in (source, *others):
+        if path in tree.texts:
+            found = re.search(NUMBERS[path], tree.texts[path])
+            if not found or not re.fullmatch(r"(0|[1-9]\d*)(\.(0|[1-9]\d*)){2}", found[1]):
+                yield path, "it has no version of three numbers"
+            elif path == source:
+                number = found[1]
+            elif found[1] != number:
+                yield path, f"{source} has the version {number}, but this file has {found[1]}"
+
+
 READS_TIMES = {"Sources/Core/PushCore/A.swift": "stat("}
 APNS_REASONS = {"Sources/Server/PushAPNs/APNsReason.swift": '"BadDeviceToken"'}
 RULES = [
@@ -351,5 +381,17 @@ RULES = [
     (sentences, [{"Sources/Core/A/B.swift": "public enum B: StageError, Equatable {\n"}]),
     (products, [{"Package.swift": 'product("A")', "Sources/Core/A/A.swift": "public import B\n"}]),
     (sizes, [{"Sources/A.swift": "a\n" * 601}]),
+    (machines, [{"Scripts/a": "lib_amd64.deb"}, {"Packaging/a.py": 'if machine == "aarch64":'}]),
+    (versions, [
+        {"Sources/Commands/CommandSupport/Version.swift": 'let number = "1.0"'},
+        {
+            "Sources/Commands/CommandSupport/Version.swift": 'let number = "1.0.0"',
+            "Clients/Node/package.json": '"version": "1.0.1"',
+        },
+        {
+            "Sources/Commands/CommandSupport/Version.swift": 'let number = "1.0.0"',
+            "Clients/Python/src/sealed_push/__init__.py": '__version__ = "1.0"\n',
+        },
+    ]),
     (leftovers, [{"Sources/A.swift": f"{word}x"} for word in ("TODO", "try!", "fatalError(")]),
 ]

@@ -1,0 +1,16 @@
+import Foundation
+import TestPrograms
+import TestSupport
+import Testing
+
+/// Runs the tests in `Tests/Tools/Release`, which make small packages instead of building the programs.
+@Suite("A release", .blocking) struct ReleaseTests {
+    private func expectSuccess(_ module: String) throws {
+        let folder = Checkout.folder.appending(path: "Tests/Tools/Release")
+        let result = try Program(at: "/usr/bin/python3", in: folder).run("-B", "-m", "unittest", module)
+        #expect(result.status == 0 && result.errors.hasSuffix("\nOK\n"), "\(result.output)\(result.errors)")
+    }
+
+    @Test("Packages, the image, and the bill of materials state their architecture, and no script names one")
+    func architectures() throws { try expectSuccess("test_packaging") }
+}
