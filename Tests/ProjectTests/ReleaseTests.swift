@@ -13,4 +13,7 @@ import Testing
 
     @Test("Packages, the image, and the bill of materials state their architecture, and no script names one")
     func architectures() throws { try expectSuccess("test_packaging") }
+
+    @Test("apt installs from a repository that a key signed, and refuses any change to it")
+    func repository() throws { try expectSuccess("test_repository") }
 }

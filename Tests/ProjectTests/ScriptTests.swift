@@ -72,7 +72,9 @@ import Testing
     }
 
     @Test("Each is run in full by a test, by Scripts/test, or by a script that it runs") func allRun() throws {
-        let byTests = ["demo", "setup-python", "size", "special/drill", "special/vectors"].map { "Scripts/\($0)" }
+        let byTests = ["apt-repository", "demo", "setup-python", "size", "special/drill", "special/vectors"].map {
+            "Scripts/\($0)"
+        }
         let running = ["test", "bench", "fuzz", "special/package-test"].map { "Scripts/\($0)" }
         for name in names where name != "Scripts/test" && !byTests.contains(name) {
             // Its own usage line, or a comment, runs nothing.
@@ -112,6 +114,7 @@ import Testing
             at: Checkout.folder.appending(path: "Docs/Dependencies.md"),
             to: own.appending(path: "Docs/Dependencies.md"))
         let arguments = [
+            "Scripts/apt-repository": ["Docs", "--key", "Docs", "Docs"],
             "Scripts/fuzz": ["--minutes", "0", "fuzz-one"], "Scripts/special/bare-machine": ["true"],
             "Scripts/special/package-test": ["Docs", "Docs"],
         ]
