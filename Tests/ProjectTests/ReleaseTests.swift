@@ -16,4 +16,10 @@ import Testing
 
     @Test("apt installs from a repository that a key signed, and refuses any change to it")
     func repository() throws { try expectSuccess("test_repository") }
+
+    @Test("Scripts/release makes, checks, and signs everything, tags last, and refuses what isn't ready")
+    func release() throws {
+        _ = try PreparedPython.path()
+        try expectSuccess("test_release")
+    }
 }

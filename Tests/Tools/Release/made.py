@@ -69,3 +69,14 @@ def blob(archive, digest):
     """Returns the bytes of an image's blob."""
     with tarfile.open(archive) as files:
         return files.extractfile("blobs/sha256/" + digest.removeprefix("sha256:")).read()
+
+
+def packages(out, architecture, version="1.2.3", commit=COMMIT):
+    """Fills a folder with what Scripts/package makes, with its checksums."""
+    Path(out).mkdir()
+    for name in ("sealed-push", "device-simulator"):
+        deb(out, architecture, version, name)
+    image(out, architecture, version)
+    bill(out, architecture, version, commit)
+    run("sh", "-c", "sha256sum -- * >../sums && mv ../sums SHA256SUMS", cwd=out, check=True)
+    return Path(out)
