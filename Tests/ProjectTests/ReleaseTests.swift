@@ -5,9 +5,9 @@ import Testing
 
 /// Runs the tests in `Tests/Tools/Release`, which make small packages instead of building the programs.
 @Suite("A release", .blocking) struct ReleaseTests {
-    private func expectSuccess(_ module: String) throws {
+    private func expectSuccess(_ module: String, python: String = "/usr/bin/python3") throws {
         let folder = Checkout.folder.appending(path: "Tests/Tools/Release")
-        let result = try Program(at: "/usr/bin/python3", in: folder).run("-B", "-m", "unittest", module)
+        let result = try Program(at: python, in: folder).run("-B", "-m", "unittest", module)
         #expect(result.status == 0 && result.errors.hasSuffix("\nOK\n"), "\(result.output)\(result.errors)")
     }
 
@@ -22,4 +22,7 @@ import Testing
         _ = try PreparedPython.path()
         try expectSuccess("test_release")
     }
+
+    @Test("Each workflow is pinned and may do no more than it needs, and only one that waits for approval publishes")
+    func workflows() throws { try expectSuccess("test_workflows", python: PreparedPython.path()) }
 }
