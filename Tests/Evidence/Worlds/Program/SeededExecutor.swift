@@ -138,10 +138,11 @@ final class SeededExecutor: TaskExecutor, SchedulingExecutor, @unchecked Sendabl
         timers.removeLast()
         var parent = 0
         while true {
-            let children = (2 * parent + 1..<2 * parent + 3).filter { $0 < timers.count }
-            guard let least = children.min(by: { timers[$0].isBefore(timers[$1]) }),
-                timers[least].isBefore(timers[parent])
-            else { return first }
+            let child = 2 * parent + 1
+            guard child < timers.count else { return first }
+            let hasSmaller = child + 1 < timers.count && timers[child + 1].isBefore(timers[child])
+            let least = hasSmaller ? child + 1 : child
+            guard timers[least].isBefore(timers[parent]) else { return first }
             timers.swapAt(parent, least)
             parent = least
         }
