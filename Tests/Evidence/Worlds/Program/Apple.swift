@@ -46,8 +46,8 @@ final class Apple: PushTransport {
     private func refuse(
         _ request: PushRequest, _ status: Int, _ reason: APNsReason?, timestamp: Timestamp? = nil
     ) -> PushOutcome {
-        let outcome = APNsRefusal(status: status, reason: reason, timestamp: timestamp).outcome
-        world.oracle.refused(request, outcome)
-        return outcome
+        world.oracle.refused(
+            request, AppleRefusal(status: status, reason: reason?.rawValue, hasTime: timestamp != nil))
+        return APNsRefusal(status: status, reason: reason, timestamp: timestamp).outcome
     }
 }

@@ -30,11 +30,19 @@ final class HostStore: OutboxStore {
     }
 
     func register(_ changes: [DeviceChange]) async throws(OutboxError) -> [RegistrationChange] {
-        try await call { () throws(OutboxError) in try inner.register(changes) }
+        try await call { () throws(OutboxError) in
+            let done = try inner.register(changes)
+            for change in done { world.oracle.discarded(change.discardedCount) }
+            return done
+        }
     }
     func requireRegistering() async throws(OutboxError) {}
     func remove(_ device: FoundDevice, if condition: @escaping DeviceCondition) async throws(OutboxError) -> Int? {
-        try await call { () throws(OutboxError) in try inner.remove(device, if: condition) }
+        try await call { () throws(OutboxError) in
+            let count = try inner.remove(device, if: condition)
+            world.oracle.discarded(count ?? 0)
+            return count
+        }
     }
     func devices(_ selection: DeviceSelection) async throws(OutboxError) -> [FoundDevice] {
         try await call { () throws(OutboxError) in try inner.devices(selection) }
@@ -66,7 +74,11 @@ final class HostStore: OutboxStore {
         try await call { () throws(OutboxError) in inner.outcomes(of: message) }
     }
     func settle(_ exchange: LeaseExchange) async throws(OutboxError) -> LeaseAnswer {
-        try await call { () throws(OutboxError) in try inner.settle(exchange) }
+        try await call { () throws(OutboxError) in
+            let answer = try inner.settle(exchange)
+            for lease in answer.leases { world.oracle.leased(lease.request) }
+            return answer
+        }
     }
     func hasProvenAddress(of carrier: Carrier) async throws(OutboxError) -> Bool {
         try await call { () throws(OutboxError) in inner.hasProvenAddress(of: carrier) }
@@ -90,14 +102,23 @@ final class HostStore: OutboxStore {
         return count
     }
     func removeRecords() async throws(OutboxError) -> Int64? {
-        try await call { () throws(OutboxError) in try inner.removeRecords() }
+        try await call { () throws(OutboxError) in
+            world.oracle.checkOldest { inner.outcomes(of: $0) }
+            return try inner.removeRecords()
+        }
     }
     func removeDeadLetters(_ condition: PushCondition, limit: Int) async throws(OutboxError) -> Int {
         try await call { () throws(OutboxError) in try inner.removeDeadLetters(condition, limit: limit) }
     }
     func removeEntries(_ condition: PushCondition, outcome: String, limit: Int) async throws(OutboxError) -> Int {
         try await call { () throws(OutboxError) in
-            try inner.removeEntries(condition, outcome: outcome, limit: limit)
+            guard case .sealed(let sender) = condition else {
+                return try inner.removeEntries(condition, outcome: outcome, limit: limit)
+            }
+            world.oracle.purges(sealedBy: sender) { inner.outcomes(of: $0) }
+            let count = try inner.removeEntries(condition, outcome: outcome, limit: limit)
+            world.oracle.purged(count)
+            return count
         }
     }
     func status() async throws(OutboxError) -> OutboxStatus {

@@ -14,21 +14,28 @@ final class Oracle: @unchecked Sendable {
     private(set) var failure: Failure?
     private(set) var messages: [Int: Message] = [:]
     private var pushes: [String: Push] = [:]
+    /// The pushes of each message, and of each device in the order in which they were stored.
+    private var pushesOfMessage: [Int: [String]] = [:]
+    private var pushesOfDevice: [String: [String]] = [:]
     private var messageOfKey: [[UInt8]: Int] = [:]
     /// The messages that each phone has shown, or whose opening it may have recorded.
     private var opened: [Int: Set<Int>] = [:]
     private var loud: [Int: Set<Int>] = [:]
     /// Of these, the ones whose extension was killed, so that nobody knows whether it recorded them.
     private var doubtful: [Int: Set<Int>] = [:]
-    /// The phones that erased keys, which explains messages that don't open.
-    private var erased: Set<Int> = []
     /// What the badge's count can be on each phone. What a killed extension or a full disk leaves isn't known.
     private var badges: [Int: ClosedRange<Int>] = [:]
-    /// The messages that the copy of the outbox contains in whole.
-    private var copied: Set<Int> = []
-    private var hasRestoredOutbox = false
-    /// Whether the operator has purged pushes.
-    var hasPurged = false
+    /// What the copy of the outbox contains: whole messages, and how many of their pushes were purged at most.
+    private var copied: (messages: Set<Int>, purgeable: [Int: Int]) = ([], [:])
+    /// The stolen senders whose pushes the operator purged. No other purge ends a push as `purged`.
+    private var purgedSenders: Set<SealedBy> = []
+    /// How many pushes of each message were waiting when they were purged, and how many all purges took.
+    private var purgeable: [Int: Int] = [:]
+    private var purgedCount = 0
+    /// How many pushes were discarded with their devices.
+    private var discardedCount = 0
+    /// Messages whose outcomes will be deleted, the oldest first.
+    private var open: [Int] = []
     private unowned let world: World
 
     struct Failure: Sendable {
@@ -67,18 +74,25 @@ final class Oracle: @unchecked Sendable {
     }
 
     private struct Push {
+        let apnsID: String
         let message: Int
         let device: String
+        let sender: SealedBy
         let storedAt: Timestamp
         let envelope: Envelope?
+        /// How often a courier took it.
+        var leaseCount = 0
+        /// What Apple answered to this very push.
+        var refusals: Set<AppleRefusal> = []
         var acceptedCount = 0
         var phone: Int?
         /// Whether a copy has reached the phone, or was lost on the way.
         var hasArrived = false
     }
 
-    /// What Apple has said about each device's address.
-    private var refusals: [String: Set<String>] = [:]
+    /// What Apple has said about each device's address, and what it said last; nil if it accepted a push.
+    private var refusals: [String: Set<AppleRefusal>] = [:]
+    private var lastRefusal: [String: AppleRefusal] = [:]
 
     init(_ world: World) { self.world = world }
 
@@ -105,7 +119,7 @@ final class Oracle: @unchecked Sendable {
         if report.skipped[.forged] != nil || report.skipped[.damaged] != nil {
             fail("no device's row is invalid in an outbox that nobody tampered with", number, "\(report.skipped)")
         }
-        let stored = pushes.values.count { $0.message == number }
+        let stored = pushesOfMessage[number]?.count ?? 0
         if report.enqueuedCount + report.alreadyEnqueuedCount != stored {
             fail(
                 "an answer counts the pushes that are stored", number,
@@ -113,11 +127,15 @@ final class Oracle: @unchecked Sendable {
         }
     }
 
-    func copiedOutbox() { copied = Set(messages.values.filter(\.isAnswered).map(\.number)) }
+    func copiedOutbox() {
+        // A message to one user is stored in one transaction, so the copy has all of it, whether or not the caller knows.
+        let whole = messages.values.filter { $0.isAnswered || $0.user != nil && $0.storedAt != nil }
+        copied = (Set(whole.map(\.number)), purgeable)
+    }
 
     func restoredOutbox() {
-        hasRestoredOutbox = true
-        for number in messages.keys where !copied.contains(number) { messages[number]?.isForgotten = true }
+        for number in messages.keys where !copied.messages.contains(number) { messages[number]?.isForgotten = true }
+        purgeable = copied.purgeable
     }
 
     func refused(_ number: Int, _ error: OutboxError) {
@@ -139,18 +157,46 @@ final class Oracle: @unchecked Sendable {
         messages[number]?.sender = order.sealedBy.description
         for item in sealed {
             let device = item.entry.device ?? ""
-            if pushes.values.contains(where: { $0.message == number && $0.device == device }) {
+            if own(number).contains(where: { $0.device == device }) {
                 fail("a message is stored once for each device", number, device)
             }
             if let text = messages[number]?.content.alert.body, Self.contains(item.entry.body, text) {
                 fail("no stored push shows its message", number)
             }
             pushes[item.entry.apnsID] = Push(
-                message: number, device: device, storedAt: .now(), envelope: Self.envelope(in: item.entry.body))
+                apnsID: item.entry.apnsID, message: number, device: device, sender: order.sealedBy,
+                storedAt: .now(), envelope: Self.envelope(in: item.entry.body))
+            pushesOfMessage[number, default: []].append(item.entry.apnsID)
+            pushesOfDevice[device, default: []].append(item.entry.apnsID)
             world.log("stored for \(device)", of: number)
         }
-        if messages[number]?.firstStoredAt == nil { messages[number]?.firstStoredAt = .now() }
+        if messages[number]?.firstStoredAt == nil {
+            messages[number]?.firstStoredAt = .now()
+            open.append(number)
+        }
     }
+
+    private func own(_ number: Int) -> [Push] { pushesOfMessage[number, default: []].compactMap { pushes[$0] } }
+
+    // MARK: What the operator did
+
+    func willPurge(sealedBy sender: SealedBy) { purgedSenders.insert(sender) }
+
+    /// A transaction is about to purge a sender's pushes. It may take those that are waiting.
+    func purges(sealedBy sender: SealedBy, _ outcomes: (MessageID) -> [MessageOutcome]) {
+        guard purgedSenders.contains(sender) else { return fail("only what the operator named is purged", nil) }
+        for (number, message) in messages where own(number).contains(where: { $0.sender == sender }) {
+            let counts = Counts(message.id.map(outcomes) ?? [])
+            if counts.waiting > 0 { purgeable[number, default: 0] += counts.waiting }
+        }
+    }
+
+    func purged(_ count: Int) { purgedCount += count }
+
+    /// Pushes were discarded with their device, its account, or its address.
+    func discarded(_ count: Int) { discardedCount += count }
+
+    func leased(_ request: PushRequest) { pushes[request.apnsID]?.leaseCount += 1 }
 
     /// The files that the extension keeps contain no message, and no secret of a key.
     func checkFiles(of phone: Phone) {
@@ -168,7 +214,13 @@ final class Oracle: @unchecked Sendable {
     }
 
     private static func contains(_ bytes: [UInt8], _ text: String) -> Bool {
-        Data(bytes).firstRange(of: Data(text.utf8)) != nil
+        let text = Array(text.utf8)
+        guard let first = text.first, bytes.count >= text.count else { return false }
+        return bytes.withUnsafeBufferPointer { bytes in
+            (0...bytes.count - text.count).contains { start in
+                bytes[start] == first && bytes[start..<start + text.count].elementsEqual(text)
+            }
+        }
     }
 
     private static func envelope(in body: [UInt8]) -> Envelope? {
@@ -183,13 +235,16 @@ final class Oracle: @unchecked Sendable {
         push.acceptedCount += 1
         push.phone = phone
         pushes[request.apnsID] = push
+        lastRefusal[push.device] = nil
         world.log("Apple accepted it for phone \(phone)", of: push.message)
     }
 
-    func refused(_ request: PushRequest, _ outcome: PushOutcome) {
-        guard let push = pushes[request.apnsID] else { return fail("only stored pushes are sent", request) }
-        refusals[push.device, default: []].insert(outcome.reason?.name ?? "")
-        world.log("Apple refused it: \(outcome.reason?.name ?? "")", of: push.message)
+    func refused(_ request: PushRequest, _ refusal: AppleRefusal) {
+        guard let device = pushes[request.apnsID]?.device else { return fail("only stored pushes are sent", request) }
+        pushes[request.apnsID]?.refusals.insert(refusal)
+        refusals[device, default: []].insert(refusal)
+        lastRefusal[device] = refusal
+        world.log("Apple refused it: \(refusal.name)", of: pushes[request.apnsID]?.message)
     }
 
     func lost(_ request: PushRequest, _ reason: String) {
@@ -199,15 +254,30 @@ final class Oracle: @unchecked Sendable {
 
     // MARK: What people saw
 
-    func erasedKeys(_ phone: Int) { erased.insert(phone) }
-
     /// The phone lost its files.
-    func lostContainer(_ phone: Int) {
-        badges[phone] = 0...0
+    func lostContainer(_ phone: Int) { badges[phone] = 0...0 }
+
+    func badge(of phone: Int) -> ClosedRange<Int> { badges[phone] ?? 0...0 }
+
+    /// A logout begins, which sets the badge to 0 at some time.
+    func mayResetBadge(_ phone: Int) { badges[phone] = 0...badge(of: phone).upperBound }
+
+    /// A logout ended. It certainly set the badge to 0 unless nobody was logged in, or the app was killed before.
+    func resetBadge(on phone: Phone, isCertain: Bool, before: Int) {
+        let (left, most) = (phone.badgeOnDisk, badge(of: phone.number).upperBound)
+        let counted = isCertain ? max(0, most - before) : most
+        if left > counted {
+            fail("a logout sets the badge to 0", nil, "phone \(phone.number): \(left), not at most \(counted)")
+        }
+        badges[phone.number] = left...(isCertain ? left : max(left, most))
     }
 
-    /// The app sets the badge to 0 at a logout, unless it's killed before. A failure of the power may lose the count.
-    func mayResetBadge(_ phone: Int) { badges[phone] = 0...(badges[phone]?.upperBound ?? 0) }
+    /// A failure of the power lost a part of the count. The badge may still show the last one.
+    func lostCount(on phone: Phone) {
+        let (left, most) = (phone.badgeOnDisk, badge(of: phone.number).upperBound)
+        if left > most { fail("a failure of the power adds nothing to the badge", nil, "\(left), not \(most)") }
+        badges[phone.number] = left...max(left, most)
+    }
 
     func showed(
         _ content: UNNotificationContent, for request: PushRequest, on phone: Phone, _ ending: Phone.Ending,
@@ -267,7 +337,7 @@ final class Oracle: @unchecked Sendable {
     /// Adds a message to the badge's count.
     private func count(_ message: Message, on phone: Phone, isCertain: Bool) {
         guard let increment = message.content.badgeIncrement else { return }
-        let before = badges[phone.number] ?? 0...0
+        let before = badge(of: phone.number)
         badges[phone.number] =
             (before.lowerBound + (isCertain && !phone.mayResetBadge ? increment : 0))...(before.upperBound + increment)
     }
@@ -282,7 +352,7 @@ final class Oracle: @unchecked Sendable {
         if !possible.contains(badge) {
             fail("the badge is the sum of what was shown", message.number, "\(badge), not \(possible)")
         }
-        badges[phone.number] = (phone.mayResetBadge ? 0 : badge)...badge
+        badges[phone.number] = (phone.mayResetBadge ? 0 : min(phone.badgeOnDisk, badge))...badge
     }
 
     private func isExplained(
@@ -290,8 +360,8 @@ final class Oracle: @unchecked Sendable {
     ) -> Bool {
         switch reason {
         case .unknownRecipient:
-            // A restored outbox has keys that a phone has replaced since.
-            (erased.contains(phone.number) || hasRestoredOutbox) && !phone.canOpen(push.envelope)
+            // A restored outbox, or one that wasn't told of a logout, has keys that the phone has given up.
+            phone.hasGivenUpKey(of: push.envelope)
         case .replayed:
             opened[phone.number, default: []].contains(message.number)
                 // A new ledger begins with the phone's clock, which may have been ahead then.
@@ -354,46 +424,107 @@ final class Oracle: @unchecked Sendable {
         }
     }
 
-    /// Compares the outbox's report on a message with what happened.
+    /// Compares the outbox's report on a message with what happened, once nothing goes wrong anymore.
     func check(_ report: MessageReport?, on number: Int) {
         guard messages[number]?.isForgotten == false else { return }
-        let own = pushes.values.filter { $0.message == number }
+        let own = own(number)
         guard let report else {
             let isOld = messages[number]?.storedAt.map { Timestamp.now().seconds(since: $0) > 28 * 86_400 } ?? true
             if !own.isEmpty, !isOld { fail("a stored message has a report", number) }
             return
         }
-        if report.enqueuedCount != own.count {
-            fail("a report counts what was stored", number, "\(report.enqueuedCount) of \(own.count)")
+        check(report.outcomes, enqueuedCount: report.enqueuedCount, on: number)
+        if let count = report.outcomes["waiting"], own.count(where: mayWait) < count {
+            fail("nothing waits for ever", number)
         }
-        for (outcome, count) in report.outcomes.sorted(by: { $0.key < $1.key }) {
-            let reason = outcome.split(separator: ":", maxSplits: 1).dropFirst().first.map(String.init)
-            let known = own.flatMap { refusals[$0.device] ?? [] }
-            switch outcome {
-            case "accepted":
-                if own.count(where: { $0.acceptedCount > 0 }) < count {
-                    fail("only what Apple accepted is reported as accepted", number)
-                }
-            case "expired":
-                if own.count(where: hasExpired) < count {
-                    fail("only what has expired is reported as expired", number)
-                }
-            case "purged":
-                if !hasPurged { fail("only what the operator purged is reported as purged", number) }
-            case "discarded": break
-            case "waiting":
-                // A phone may have registered a token again that Apple no longer knows. Its pushes wait behind the oldest,
-                // until that expires.
-                let doubtful = own.count { push in
-                    refusals[push.device]?.contains("Unregistered") ?? false
-                        && pushes.values.contains { $0.device == push.device && !hasExpired($0) }
-                }
-                if doubtful < count { fail("nothing waits for ever", number) }
-            default:
-                if let reason, !known.contains(reason), reason != "no-token" {
-                    fail("a report's reason is true", number, outcome)
-                }
+    }
+
+    /// Compares the outcomes of messages that will soon be deleted with what happened.
+    func checkOldest(_ outcomes: (MessageID) -> [MessageOutcome]) {
+        let oldest = open.prefix { number in
+            messages[number]?.firstStoredAt.map { Timestamp.now().seconds(since: $0) > 29 * 86_400 } ?? true
+        }
+        guard !oldest.isEmpty else { return }
+        let known = oldest.filter { number in
+            guard let message = messages[number], !message.isForgotten else { return false }
+            let counts = Counts(message.id.map(outcomes) ?? [])
+            guard counts.enqueued > 0 else { return false }
+            check(counts.ends, enqueuedCount: counts.enqueued, on: number)
+            return true
+        }
+        open.replaceSubrange(..<oldest.endIndex, with: known)
+    }
+
+    /// What the outbox has counted of one message.
+    private struct Counts {
+        private(set) var enqueued = 0
+        private(set) var ends: [String: Int] = [:]
+        var waiting: Int { enqueued - ends.values.reduce(0, +) }
+
+        init(_ rows: [MessageOutcome]) {
+            for row in rows where row.count > 0 {
+                if row.outcome == "enqueued" { enqueued += row.count } else { ends[row.outcome, default: 0] += row.count }
             }
+        }
+    }
+
+    private func check(_ outcomes: [String: Int], enqueuedCount: Int, on number: Int) {
+        let own = own(number)
+        if enqueuedCount != own.count {
+            fail("a report counts what was stored", number, "\(enqueuedCount) of \(own.count)")
+        }
+        for (outcome, count) in outcomes.sorted(by: { $0.key < $1.key }) where outcome != "waiting" {
+            let possible = outcome == "purged" ? purgeable[number] ?? 0 : own.count { mayHaveEnded($0, as: outcome) }
+            if possible < count {
+                fail(Self.promise(about: outcome), number, "\(outcome) for \(count) pushes, possible for \(possible)")
+            }
+        }
+    }
+
+    private static func promise(about outcome: String) -> String {
+        switch outcome {
+        case "accepted": "only what Apple accepted is reported as accepted"
+        case "expired": "only what has expired is reported as expired"
+        case "purged": "only what the operator purged is reported as purged"
+        default: "a report's reason is true"
+        }
+    }
+
+    private func mayHaveEnded(_ push: Push, as outcome: String) -> Bool {
+        let (end, name) = outcome.firstIndex(of: ":").map {
+            (outcome[..<$0], outcome[outcome.index(after: $0)...])
+        } ?? (outcome[...], "")
+        func isKnown(_ refusals: Set<AppleRefusal>?, _ meaning: AppleRefusal.Meaning) -> Bool {
+            refusals?.contains { $0.name == name && $0.meaning == meaning } ?? false
+        }
+        return switch end {
+        case "accepted": push.acceptedCount > 0
+        case "expired": hasExpired(push)
+        case "discarded": discardedCount > 0
+        case "dropped": isKnown(refusals[push.device], .gone)
+        case "refused":
+            isKnown(refusals[push.device], .addressRefused)
+                || isKnown(push.refusals, .unknown) && push.leaseCount >= AppleRefusal.unknownAttempts
+        default: false
+        }
+    }
+
+    /// A phone may have registered a token again that Apple no longer knows. Its pushes wait behind the oldest, until that
+    /// expires.
+    private func mayWait(_ push: Push) -> Bool {
+        guard lastRefusal[push.device]?.meaning == .gone else { return false }
+        for id in pushesOfDevice[push.device, default: []] {
+            if let older = pushes[id], !hasExpired(older) { return true }
+            if id == push.apnsID { return false }
+        }
+        return false
+    }
+
+    /// Compares the sums of all reports with what the operator and the devices took.
+    func checkSums(_ outcomes: [String: Int]) {
+        for (outcome, most) in [("purged", purgedCount), ("discarded", discardedCount)] {
+            let count = outcomes[outcome] ?? 0
+            if count > most { fail("no more is reported as \(outcome) than was", nil, "\(count), not \(most)") }
         }
     }
 }

@@ -20,6 +20,11 @@ final class Phone: @unchecked Sendable {
     /// The accounts whose messages may be shown: until a logout has destroyed the keys, also the one that is left.
     var accounts: Set<Int> = []
     var lastTap: Task<Void, Never>?
+    /// The keys that people expect to lose: those that were there when they last left an account, or revoked them.
+    private var expendable: Set<String> = []
+    private var hasRevoked = false
+    /// The keys that this phone gave up for such a reason, or because they had been retired for long enough.
+    private var givenUp: [DevicePublicKey] = []
     private var backup: (items: [SecretItem], saved: Data?)?
     let keychain = InMemorySecretItems()
     let saved = SavedInMemory()
@@ -71,7 +76,7 @@ final class Phone: @unchecked Sendable {
     func end() { (pushes, lastTap) = (nil, nil) }
 
     func app(in process: AppProcess?) -> ServiceConfiguration {
-        let items: any SecretItems = process.map { AppItems(items: keychain, process: $0) } ?? keychain
+        let items: any SecretItems = process.map { AppItems(phone: self, process: $0) } ?? keychain
         let (folder, world) = (folder, world)
         nonisolated(unsafe) let center = center
         var app = ServiceConfiguration(
@@ -97,6 +102,37 @@ final class Phone: @unchecked Sendable {
     func canOpen(_ envelope: Envelope?) -> Bool {
         keychain.list().compactMap { StoredKey($0) }
             .contains { key in key.life.opens && envelope?.matches(key.recipient) ?? false }
+    }
+
+    /// Someone leaves an account or revokes the keys, which destroys those that are there, now or when the app is next launched.
+    func expectToLoseKeys(byRevoking isRevoked: Bool = false) {
+        expendable = recipients
+        hasRevoked = hasRevoked || isRevoked
+    }
+
+    fileprivate func willRemove(_ account: String) {
+        let item = keychain.list().first { $0.account == account }
+        if let key = item.flatMap({ StoredKey($0) }), mayGiveUp(key) { givenUp.append(key.recipient) }
+    }
+
+    private func mayGiveUp(_ key: StoredKey) -> Bool {
+        if expendable.contains(key.item.account) || saved.isLeaving { return true }
+        if key.life.revoked != nil, hasRevoked { return true }
+        let days = Int64(world.plan.configuration.keepsRetiredKeys)
+        return key.life.retired.map { Timestamp.now().seconds(since: $0) >= days * 86_400 } ?? false
+    }
+
+    /// Whether the key that the envelope needs was here, and is gone for a reason that people know.
+    func hasGivenUpKey(of envelope: Envelope?) -> Bool {
+        guard let envelope, !canOpen(envelope) else { return false }
+        let useless = keychain.list().compactMap { StoredKey($0) }.filter { !$0.life.opens && mayGiveUp($0) }
+        return (givenUp + useless.map(\.recipient)).contains { envelope.matches($0) }
+    }
+
+    /// The badge's count in its file.
+    var badgeOnDisk: Int {
+        let file = folder.appending(path: "SealedPush/badge/count").path(percentEncoded: false)
+        return (try? FileManager.default.attributesOfItem(atPath: file)[.size] as? Int) ?? 0
     }
 
     /// The time at or before which the ledger refuses messages.
@@ -146,7 +182,7 @@ final class Phone: @unchecked Sendable {
         process.isDead = true
         let count = world_lose_power(folder.path(percentEncoded: false), UInt64(percent) << 32 / 100)
         world.log("phone \(number) lost \(count) changes of files")
-        world.oracle.mayResetBadge(number)
+        if count > 0 { world.oracle.lostCount(on: self) }
         for (request, uptime) in recent where world_uptime - uptime < 30_000_000_000 {
             bring(request, token: request.address.bytes, after: 1_000)
         }
@@ -161,6 +197,8 @@ final class Phone: @unchecked Sendable {
             world.user(of: session) == world.user(of: SavedInMemory.session(in: backup.saved))
         else { return }
         loseContainer()
+        // The keys since the backup are lost.
+        givenUp += keychain.list().compactMap { StoredKey($0)?.recipient }
         for item in keychain.list() { try? keychain.remove(account: item.account) }
         for item in backup.items { try? keychain.add(item) }
         saved.content = backup.saved
@@ -300,8 +338,9 @@ final class AppProcess: @unchecked Sendable {
 
 /// The keychain, as the app sees it. It's killed at a change.
 private struct AppItems: SecretItems {
-    let items: InMemorySecretItems
+    let phone: Phone
     let process: AppProcess
+    private var items: InMemorySecretItems { phone.keychain }
 
     private func require(_ isAlive: Bool) throws(SecretItemError) { if !isAlive { throw .other(-1) } }
 
@@ -323,6 +362,7 @@ private struct AppItems: SecretItems {
     }
     func remove(account: String) throws(SecretItemError) {
         try require(process.mayChange())
+        phone.willRemove(account)
         try items.remove(account: account)
     }
 }
@@ -334,8 +374,13 @@ final class SavedInMemory: Sendable {
     /// The session of the account that the app is logged in to.
     var session: String? { Self.session(in: content) }
 
-    static func session(in data: Data?) -> String? {
-        data.flatMap { try? JSONDecoder().decode(Saved.self, from: $0) }?.session
+    /// Whether a logout isn't finished.
+    var isLeaving: Bool { Self.saved(in: content)?.leaving != nil }
+
+    static func session(in data: Data?) -> String? { saved(in: data)?.session }
+
+    private static func saved(in data: Data?) -> Saved? {
+        data.flatMap { try? JSONDecoder().decode(Saved.self, from: $0) }
     }
 
     var content: Data? {

@@ -11,7 +11,7 @@ extension Phone {
             let (pushes, process, before) = (pushes!, process, recipients)
             person = user
             accounts.insert(user)
-            world.oracle.erasedKeys(number)
+            expectToLoseKeys()
             world.leave(saved.session)
             await resettingBadge { await pushes.logIn(session) }
             guard !process.isDead else { return }
@@ -23,7 +23,7 @@ extension Phone {
         tap { [self] in
             let (pushes, process, before) = (pushes!, process, recipients)
             person = nil
-            world.oracle.erasedKeys(number)
+            expectToLoseKeys()
             world.leave(saved.session)
             await resettingBadge { await pushes.logOut() }
             guard !process.isDead else { return }
@@ -39,12 +39,14 @@ extension Phone {
         }
     }
 
+    /// Leaves an account, which sets the badge to 0, unless the app is killed before.
     @MainActor private func resettingBadge(_ action: @MainActor () async -> Void) async {
+        let (process, isLoggedIn, before) = (process, saved.session != nil, world.oracle.badge(of: number).upperBound)
         mayResetBadge = true
         world.oracle.mayResetBadge(number)
         await action()
-        world.oracle.mayResetBadge(number)
         mayResetBadge = false
+        world.oracle.resetBadge(on: self, isCertain: isLoggedIn && !process.isDead, before: before)
     }
 
     /// Once the keys of an earlier account are gone, none of its messages may be shown.
@@ -67,7 +69,7 @@ extension Phone {
     /// Revokes every key, as after a theft.
     func revoke() {
         let (app, process) = (app(in: process), process)
-        world.oracle.erasedKeys(number)
+        expectToLoseKeys(byRevoking: true)
         Task.detached { [self] in
             _ = try? await app.device.revoke()
             if !process.isDead { launch() }

@@ -212,9 +212,7 @@ final class World: @unchecked Sendable {
         case .backUp(let phone): phones[phone].backUp()
         case .restore(let phone): phones[phone].restore()
         case .revoke(let phone): phones[phone].revoke()
-        case .purgeExpired:
-            oracle.hasPurged = true
-            operate { outbox in try await outbox.purge(.expired) }
+        case .purgeExpired: operate { outbox in try await outbox.purge(.expired) }
         }
     }
 
@@ -241,7 +239,7 @@ final class World: @unchecked Sendable {
     private func replaceSender() {
         let old = sender.sender
         hasRotatedSender = true
-        oracle.hasPurged = true
+        oracle.willPurge(sealedBy: .sender(old))
         sender = SenderPrivateKey()
         publish([sender.sender])
         host.rereadKeys()
@@ -438,6 +436,7 @@ final class World: @unchecked Sendable {
                     oracle.check(try await host.outbox.report(on: id), on: message.number)
                 }
                 let status = try await host.outbox.status()
+                oracle.checkSums(status.outcomes)
                 for (reason, count) in status.deadLetters where ["forged", "malformed", "not-sealed"].contains(reason) {
                     oracle.fail("no push is refused as tampered with, since nobody did", nil, "\(count) \(reason)")
                 }
