@@ -30,7 +30,7 @@ struct Plan: Codable, Sendable {
 /// What stays the same in a world.
 struct Configuration: Codable, Sendable, CustomStringConvertible {
     /// Seeds that found a fault stay tests. They name the version that they were drawn with.
-    static let version = 7
+    static let version = 8
 
     var userCount: Int
     var phoneCount: Int
@@ -46,6 +46,9 @@ struct Configuration: Codable, Sendable, CustomStringConvertible {
     var endsSessions: Bool
     /// Whether Apple keeps only the newest push for a phone that is offline.
     var keepsOnlyNewest: Bool
+    /// Whether the server restarts and the operator makes deferred pushes due once faults have stopped. If not, what runs must
+    /// recover by itself.
+    var restartsLast: Bool
 
     init(using random: inout SeededGenerator) {
         userCount = Int.random(in: 1...3, using: &random)
@@ -59,13 +62,15 @@ struct Configuration: Codable, Sendable, CustomStringConvertible {
         leavings = Bool.random(using: &random) ? .taken : LeavingPath.allCases.randomElement(using: &random) ?? .taken
         endsSessions = Bool.random(using: &random)
         keepsOnlyNewest = Bool.random(using: &random)
+        restartsLast = Bool.random(using: &random)
     }
 
     var description: String {
         """
         \(userCount) users, \(phoneCount) phones, an outbox \(isKeyed ? "with" : "without") a key, \(courierCount) couriers \
         of \(inFlightCount), \(keepsRetiredKeys) days for retired keys\(isHybrid ? ", hybrid keys" : ""), \
-        leavings: \(leavings.rawValue)\(endsSessions ? ", a logout ends the session" : "")\(keepsOnlyNewest ? ", Apple keeps only the newest" : "")
+        leavings: \(leavings.rawValue)\(endsSessions ? ", a logout ends the session" : "")\(keepsOnlyNewest ? ", Apple keeps only the newest" : "")\
+        \(restartsLast ? ", a restart at the end" : "")
         """
     }
 }

@@ -37,7 +37,7 @@ struct Shrinking {
         let steps: [(inout Configuration) -> Void] = [
             { $0.isKeyed = false }, { $0.hasMembers = false }, { $0.isHybrid = false }, { $0.courierCount = 1 },
             { $0.inFlightCount = 1 }, { $0.keepsRetiredKeys = 30 }, { $0.leavings = .taken },
-            { $0.keepsOnlyNewest = false }, { $0.endsSessions = false },
+            { $0.keepsOnlyNewest = false }, { $0.endsSessions = false }, { $0.restartsLast = false },
         ]
         for step in steps where mayContinue() {
             var simpler = plan

@@ -53,6 +53,8 @@ final class World: @unchecked Sendable {
     private var executor: SeededExecutor { .shared }
     private let isLogging: Bool
     private(set) var log: [(message: Int?, line: String)] = []
+    /// The largest number of jobs that one operation took.
+    private(set) var mostJobCount = 0
     private let start: Int64
 
     /// Begins in 2049: a deadline that some library takes from the world's clock and waits for by the machine's never comes.
@@ -138,15 +140,31 @@ final class World: @unchecked Sendable {
     func run() -> Oracle.Failure? {
         for operation in plan.operations where oracle.failure == nil {
             log(operation.description)
+            let before = executor.jobCount
             perform(operation)
             renewSet()
             executor.run(upTo: number(0..<60))
-            if executor.isRestless { oracle.fail("the program comes to rest", nil) }
+            requireRest(since: before, atMost: Self.mostJobs, "during: \(operation)")
         }
         if oracle.failure == nil { settle() }
         end()
         return oracle.failure
     }
+
+    /// Fails if nothing comes to rest, or if it took too many jobs until then.
+    private func requireRest(since count: Int, atMost most: Int, _ time: @autoclosure () -> String) {
+        let count = executor.jobCount - count
+        mostJobCount = max(mostJobCount, count)
+        if executor.isRestless || count > most {
+            oracle.fail("the program comes to rest", nil, "\(count) jobs \(time())")
+        }
+    }
+
+    /// The jobs of one operation, which may take half a year and send hundreds of pushes. Usually, there are fewer than 100.
+    private static let mostJobs = 1_000_000
+    /// The jobs of a day on which nothing happens. A push for an address that Apple no longer knows is tried once an hour. A
+    /// loop that looks every five seconds takes 140,000.
+    private static let mostJobsOfQuietDay = 20_000
 
     private func end() {
         weather = .clear
@@ -367,13 +385,16 @@ final class World: @unchecked Sendable {
 
     // MARK: The end of a plan
 
-    /// Faults stop, and every promise comes due.
+    /// Faults stop, and every promise comes due: the longest that a push waits between two attempts is some 4.4 hours, for
+    /// Apple's problems, and 20 minutes for all pushes.
     private func settle() {
+        let before = executor.jobCount
+        let restarts = plan.configuration.restartsLast
         log("all faults stop")
         weather = .clear
         storeFaultCount = 0
         setClock(secondsAhead: 0)
-        restart()
+        if restarts { restart() }
         for phone in phones {
             phone.killsExtension = nil
             phone.isDiskFull = false
@@ -392,14 +413,24 @@ final class World: @unchecked Sendable {
         for phone in phones where user(of: phone.saved.session) != phone.person {
             if let person = phone.person { phone.logIn(person) } else { phone.logOut() }
         }
-        operate { outbox in try await outbox.retryNow() }
+        if restarts { operate { outbox in try await outbox.retryNow() } }
         executor.advance(by: .seconds(6 * 3_600))
         for phone in phones { phone.launch() }
         executor.advance(by: .seconds(3_600))
-        if executor.isRestless { return oracle.fail("the program comes to rest", nil) }
+        requireRest(since: before, atMost: Self.mostJobs, "after the faults")
+        guard oracle.failure == nil else { return }
         probe()
         oracle.checkArrivals()
         check()
+        passQuietDay()
+    }
+
+    /// Nothing happens for a day, so nothing should have much to do.
+    private func passQuietDay() {
+        guard oracle.failure == nil else { return }
+        let before = executor.jobCount
+        executor.advance(by: .seconds(86_400))
+        requireRest(since: before, atMost: Self.mostJobsOfQuietDay, "on a quiet day")
     }
 
     /// Sends one more message to each user, then withdraws it.
