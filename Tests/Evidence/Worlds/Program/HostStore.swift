@@ -23,7 +23,7 @@ final class HostStore: OutboxStore {
         if host.isDead { throw .unreachable("dead") }
         let fails = world.takeStoreFault()
         if fails, world.chance(50) { throw .busy }
-        let answer = try body()
+        let answer = try Stopwatch.measure(.rows, body)
         await Task.yield()
         if fails || host.isDead { throw .unreachable("no answer") }
         return answer
@@ -64,7 +64,7 @@ final class HostStore: OutboxStore {
     ) async throws(OutboxError) -> Bool {
         let isStored = try await call { () throws(OutboxError) in
             let isStored = try inner.enqueue(sealed, of: batch, order)
-            if isStored { world.oracle.stored(sealed, order) }
+            if isStored { Stopwatch.measure(.oracle) { world.oracle.stored(sealed, order) } }
             return isStored
         }
         if isStored { world.wakeCouriers() }
@@ -103,7 +103,7 @@ final class HostStore: OutboxStore {
     }
     func removeRecords() async throws(OutboxError) -> Int64? {
         try await call { () throws(OutboxError) in
-            world.oracle.checkOldest { inner.outcomes(of: $0) }
+            Stopwatch.measure(.oracle) { world.oracle.checkOldest { inner.outcomes(of: $0) } }
             return try inner.removeRecords()
         }
     }

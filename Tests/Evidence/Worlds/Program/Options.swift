@@ -7,11 +7,14 @@ struct Options {
     /// Whether each world runs twice, to compare the logs.
     var repeats = false
     var shrinks = true
+    /// Whether the end says what the time was used for.
+    var showsTimes = false
     /// A plan to run, in JSON.
     var plan: String?
 
     static let usage = """
-        Usage: worlds [SEED] [--minutes N | --seconds N | --count N] [--operations N] [--repeat] [--verbose] [--no-shrinking]
+        Usage: worlds [SEED] [--minutes N | --seconds N | --count N] [--operations N] [--repeat] [--verbose] [--times]
+                      [--no-shrinking]
                worlds --plan FILE [--verbose]
 
         """
@@ -35,6 +38,7 @@ struct Options {
                 plan = value
             case "--repeat": repeats = true
             case "--verbose": isVerbose = true
+            case "--times": showsTimes = true
             case "--no-shrinking": shrinks = false
             default:
                 guard let value = UInt64(argument) else { return nil }

@@ -254,17 +254,9 @@ final class Phone: @unchecked Sendable {
         service.environment = service.configuration.environment
         let identifier = request.collapseID
         beginProcess()
-        let answered = DispatchSemaphore(value: 0)
-        nonisolated(unsafe) var answer: UNNotificationContent?
-        nonisolated(unsafe) var answerCount = 0
-        service.didReceive(UNNotificationRequest(identifier: identifier, content: wire, trigger: nil)) { content in
-            nonisolated(unsafe) let content = content
-            answer = content
-            answerCount += 1
-            answered.signal()
+        let (answer, answerCount) = Stopwatch.measure(.extensions) {
+            answers(of: service, to: UNNotificationRequest(identifier: identifier, content: wire, trigger: nil))
         }
-        answered.wait()
-        service.tidying.wait()
         let ending = endProcess()
         if answerCount != 1 { world.oracle.fail("the handler is called once", request) }
         let isKilled = ending == .killed
@@ -273,7 +265,25 @@ final class Phone: @unchecked Sendable {
         center.deliver(
             UNNotification(
                 request: UNNotificationRequest(identifier: identifier, content: shown, trigger: nil), date: Date()))
-        world.oracle.showed(shown, for: request, on: self, ending, wasThere: wasThere)
+        Stopwatch.measure(.oracle) {
+            world.oracle.showed(shown, for: request, on: self, ending, wasThere: wasThere)
+        }
+    }
+
+    /// Returns the extension's last answer, and how often it answered.
+    private func answers(of service: Extension, to request: UNNotificationRequest) -> (UNNotificationContent?, Int) {
+        let answered = DispatchSemaphore(value: 0)
+        nonisolated(unsafe) var answer: UNNotificationContent?
+        nonisolated(unsafe) var answerCount = 0
+        service.didReceive(request) { content in
+            nonisolated(unsafe) let content = content
+            answer = content
+            answerCount += 1
+            answered.signal()
+        }
+        answered.wait()
+        service.tidying.wait()
+        return (answer, answerCount)
     }
 
     /// iOS starts the app in the background. It may also not.

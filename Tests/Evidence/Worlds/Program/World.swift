@@ -146,8 +146,8 @@ final class World: @unchecked Sendable {
             executor.run(upTo: number(0..<60))
             requireRest(since: before, atMost: Self.mostJobs, "during: \(operation)")
         }
-        if oracle.failure == nil { settle() }
-        end()
+        if oracle.failure == nil { Stopwatch.measure(.promises) { settle() } }
+        Stopwatch.measure(.ends) { end() }
         return oracle.failure
     }
 

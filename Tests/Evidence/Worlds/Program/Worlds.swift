@@ -7,7 +7,7 @@ import Interposed
 /// Runs worlds, one after another, and tells which promises were broken.
 @main struct Worlds {
     private let options: Options
-    private var (worldCount, operationCount, jobCount) = (0, 0, 0)
+    private var (worldCount, operationCount, jobCount, mostJobCount) = (0, 0, 0, 0)
     private var broken: [String: Int] = [:]
 
     static func main() throws {
@@ -38,6 +38,7 @@ import Interposed
         // What is made once for each process draws its random bytes here.
         _ = try World(Plan(seed: 0, operationCount: 40)).run()
         let start = realTime()
+        Stopwatch.isRunning = options.showsTimes
         if let path = options.plan {
             try run(JSONDecoder().decode(Plan.self, from: Data(contentsOf: URL(filePath: path))))
         } else {
@@ -48,10 +49,14 @@ import Interposed
             } while options.seconds.map { realTime() - start < $0 } ?? (worldCount < options.count)
         }
         let seconds = max(realTime() - start, 0.001)
+        if options.showsTimes { for line in Stopwatch.lines { say(line) } }
         say(
             String(
-                format: "%d worlds, %d operations, %d jobs in %.1f s: %.1f worlds and %.0f operations a second",
-                worldCount, operationCount, jobCount, seconds, Double(worldCount) / seconds,
+                format: """
+                    %d worlds, %d operations, %d jobs (at most %d in one operation) in %.1f s: %.1f worlds and %.0f \
+                    operations a second
+                    """,
+                worldCount, operationCount, jobCount, mostJobCount, seconds, Double(worldCount) / seconds,
                 Double(operationCount) / seconds))
         for (promise, count) in broken.sorted(by: { $0.key < $1.key }) { say("broken in \(count) worlds: \(promise)") }
         return broken.isEmpty
@@ -59,11 +64,12 @@ import Interposed
 
     private mutating func run(_ plan: Plan) throws {
         Self.watch(plan.seed)
-        let world = try World(plan, logs: options.isVerbose || options.repeats)
+        let world = try Stopwatch.measure(.ends) { try World(plan, logs: options.isVerbose || options.repeats) }
         let failure = world.run()
         worldCount += 1
         operationCount += plan.operations.count
         jobCount += SeededExecutor.shared.jobCount
+        mostJobCount = max(mostJobCount, world.mostJobCount)
         if options.isVerbose { for line in world.log.map(\.line) { say(line) } }
         if options.repeats {
             let again = try World(plan, logs: true)
