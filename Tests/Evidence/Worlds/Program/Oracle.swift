@@ -410,10 +410,10 @@ final class Oracle: @unchecked Sendable {
     func hasShown(_ number: Int, on phone: Int) -> Bool { opened[phone, default: []].contains(number) }
 
     /// No push is sent once its key may be gone, or after a month.
-    private func hasExpired(_ push: Push) -> Bool {
+    private func hasExpired(_ push: Push, at now: Timestamp = .now()) -> Bool {
         let days = Int64(min(30, world.plan.configuration.keepsRetiredKeys))
         let end = push.storedAt.advanced(bySeconds: days * 86_400)
-        return min(messages[push.message]?.expires ?? end, end) <= .now()
+        return min(messages[push.message]?.expires ?? end, end) <= now
     }
 
     /// What Apple accepted has reached its phone, unless that is offline.
@@ -463,7 +463,11 @@ final class Oracle: @unchecked Sendable {
 
         init(_ rows: [MessageOutcome]) {
             for row in rows where row.count > 0 {
-                if row.outcome == "enqueued" { enqueued += row.count } else { ends[row.outcome, default: 0] += row.count }
+                if row.outcome == "enqueued" {
+                    enqueued += row.count
+                } else {
+                    ends[row.outcome, default: 0] += row.count
+                }
             }
         }
     }
@@ -491,15 +495,15 @@ final class Oracle: @unchecked Sendable {
     }
 
     private func mayHaveEnded(_ push: Push, as outcome: String) -> Bool {
-        let (end, name) = outcome.firstIndex(of: ":").map {
-            (outcome[..<$0], outcome[outcome.index(after: $0)...])
-        } ?? (outcome[...], "")
+        let words = outcome.split(separator: ":", maxSplits: 1)
+        let (end, name) = (words.first ?? "", words.dropFirst().first ?? "")
         func isKnown(_ refusals: Set<AppleRefusal>?, _ meaning: AppleRefusal.Meaning) -> Bool {
             refusals?.contains { $0.name == name && $0.meaning == meaning } ?? false
         }
         return switch end {
         case "accepted": push.acceptedCount > 0
-        case "expired": hasExpired(push)
+        // The clock may have been ahead then, and set back since.
+        case "expired": hasExpired(push, at: .now().advanced(bySeconds: 600))
         case "discarded": discardedCount > 0
         case "dropped": isKnown(refusals[push.device], .gone)
         case "refused":
