@@ -8,6 +8,7 @@ build serves all faults. With none enabled, the copy behaves like the checkout.
 import argparse
 import concurrent.futures
 import os
+import random
 import re
 import shutil
 import signal
@@ -258,7 +259,7 @@ def tests(filters):
 def worlds(seconds):
     """Returns the command that runs worlds for some time, and what its lines say: a promise that was broken, and how many ran."""
     return (
-        [".build/debug/worlds", "1", "--seconds", str(seconds), "--no-shrinking"], re.compile(r"^  broken: (.*)"),
+        [".build/release/worlds", "1", "--seconds", str(seconds), "--no-shrinking"], re.compile(r"^  broken: (.*)"),
         re.compile(r"^(\d+) worlds"))
 
 
@@ -309,9 +310,29 @@ def run(folder, number, commands, limit):
         shutil.rmtree(f"/dev/shm/sealed-push-worlds-{process.pid}", ignore_errors=True)
 
 
+def sample(mutations, count, seed):
+    """Returns this many of the mutations, in their order, and prints the seed that chose them."""
+    seed = random.randrange(1_000_000) if seed is None else seed
+    numbers = sorted(random.Random(seed).sample(range(len(mutations)), min(count, len(mutations))))
+    print(f"== {len(numbers)} of {len(mutations)} faults, chosen by --seed {seed}", flush=True)
+    return [mutations[number] for number in numbers]
+
+
+def linked(folder, mutations):
+    """Returns the mutations in modules that the worlds consist of."""
+    objects = (folder / ".build/release/worlds.product/Objects.LinkFileList").read_text()
+    modules = set(re.findall(r"/(\w+)\.build/", objects))
+    return [mutation for mutation in mutations if Path(mutation.file).parts[2] in modules]
+
+
 def run_worlds(folder, chosen, options):
     """Prints which faults the worlds find, and how many of each group. One that they miss isn't an error: tests find it."""
     command, limit = worlds(options.worlds), 300 + 2 * options.worlds
+    effective = [mutation for mutation in chosen if not mutation.reason]
+    inside = linked(folder, effective)
+    print(f"{len(effective) - len(inside)} of {len(effective)} faults are in modules that aren't part of the worlds")
+    if options.sample:
+        inside = sample(inside, options.sample, options.seed)
     failure = run(folder, 0, command, limit)
     if failure:
         print(f"the worlds fail without a fault: {failure}")
@@ -324,7 +345,7 @@ def run_worlds(folder, chosen, options):
 
     print(f"== one fault at a time, {options.worlds} seconds of worlds each", flush=True)
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for mutation, failure, seconds in pool.map(judge, [each for each in chosen if not each.reason]):
+        for mutation, failure, seconds in pool.map(judge, inside):
             all_of[mutation.group] = all_of.get(mutation.group, 0) + 1
             if failure:
                 found[mutation.group] = found.get(mutation.group, 0) + 1
@@ -345,6 +366,8 @@ def main():
     parser.add_argument("--folder", type=Path, default=Path(".build/mutants"))
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--worlds", type=int)
+    parser.add_argument("--sample", type=int)
+    parser.add_argument("--seed", type=int)
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
 
@@ -365,9 +388,10 @@ def main():
     folder = options.folder.absolute()
     write_copy(folder, mutations)
     print("== build", flush=True)
+    # The worlds need no tests, and run several times as many operations in a release build.
+    what = ["-c", "release", "--product", "worlds"] if options.worlds else ["--build-tests"]
     subprocess.run(
-        ["swift", "build", "--package-path", str(folder), "--disable-index-store", "--build-tests",
-         "--quiet"], check=True)
+        ["swift", "build", "--package-path", str(folder), "--disable-index-store", *what, "--quiet"], check=True)
     if options.build:
         return 0
 
@@ -376,6 +400,8 @@ def main():
         if not options.names or mutation.name in options.names or mutation.group in options.names]
     if options.worlds:
         return run_worlds(folder, chosen, options)
+    if options.sample:
+        chosen = sample(chosen, options.sample, options.seed)
     print("== without a fault", flush=True)
     limits = {}
     for group in dict.fromkeys(mutation.group for mutation in chosen):
