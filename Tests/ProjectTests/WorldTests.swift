@@ -26,9 +26,10 @@ import Testing
     @Test("A few worlds keep every promise, also when they run a second time in the same process") func short()
         throws
     {
-        let (status, lines) = try lines("1000", "--count", "4", "--operations", "120", "--repeat")
+        let (status, lines) = try lines("1000", "--count", "4", "--operations", "120", "--repeat", "--times")
         #expect(status == 0, "\(lines.joined(separator: "\n"))")
         #expect(lines.last?.hasPrefix("4 worlds, 480 operations, ") == true)
+        #expect(lines.contains { $0.hasSuffix(" % extensions") })
     }
 
     @Test("Plans that broke a promise once keep it now") func found() throws {

@@ -25,6 +25,7 @@ final class Oracle: @unchecked Sendable {
     private var doubtful: [Int: Set<Int>] = [:]
     /// What the badge's count can be on each phone. What a killed extension or a full disk leaves isn't known.
     private var badges: [Int: ClosedRange<Int>] = [:]
+    private var highestBadges: [Int: Int] = [:]
     /// What the copy of the outbox contains: whole messages, and how many of their pushes were purged at most.
     private var copied: (messages: Set<Int>, purgeable: [Int: Int]) = ([], [:])
     /// The stolen senders whose pushes the operator purged. No other purge ends a push as `purged`.
@@ -265,18 +266,19 @@ final class Oracle: @unchecked Sendable {
     /// A logout ended. It certainly set the badge to 0 unless nobody was logged in, or the app was killed before.
     func resetBadge(on phone: Phone, isCertain: Bool, before: Int) {
         let (left, most) = (phone.badgeOnDisk, badge(of: phone.number).upperBound)
-        let counted = isCertain ? max(0, most - before) : most
+        let counted = isCertain ? max(0, most - before) : highestBadges[phone.number] ?? 0
         if left > counted {
             fail("a logout sets the badge to 0", nil, "phone \(phone.number): \(left), not at most \(counted)")
         }
         badges[phone.number] = left...(isCertain ? left : max(left, most))
     }
 
-    /// A failure of the power lost a part of the count. The badge may still show the last one.
+    /// A failure of the power lost changes of the count, which isn't synced: additions, or its last reset. What is shown next may
+    /// still be the last number.
     func lostCount(on phone: Phone) {
-        let (left, most) = (phone.badgeOnDisk, badge(of: phone.number).upperBound)
-        if left > most { fail("a failure of the power adds nothing to the badge", nil, "\(left), not \(most)") }
-        badges[phone.number] = left...max(left, most)
+        let (left, highest) = (phone.badgeOnDisk, highestBadges[phone.number] ?? 0)
+        if left > highest { fail("a failure of the power adds nothing to the badge", nil, "\(left), not \(highest)") }
+        badges[phone.number] = left...max(left, badge(of: phone.number).upperBound)
     }
 
     func showed(
@@ -340,6 +342,7 @@ final class Oracle: @unchecked Sendable {
         let before = badge(of: phone.number)
         badges[phone.number] =
             (before.lowerBound + (isCertain && !phone.mayResetBadge ? increment : 0))...(before.upperBound + increment)
+        highestBadges[phone.number] = max(highestBadges[phone.number] ?? 0, before.upperBound + increment)
     }
 
     private func checkBadge(_ content: UNNotificationContent, of message: Message, on phone: Phone) {
