@@ -64,6 +64,12 @@ int clock_gettime(clockid_t clock, struct timespec *time) {
     return 0;
 }
 
+int64_t world_processor_time(void) {
+    struct timespec time;
+    KERNEL(SYS_clock_gettime, CLOCK_PROCESS_CPUTIME_ID, &time, 0);
+    return time.tv_sec * (int64_t)1000000000 + time.tv_nsec;
+}
+
 int gettimeofday(struct timeval *restrict time, void *restrict zone) {
     if (!world_has_clock) return (int)KERNEL(SYS_gettimeofday, time, zone, 0);
     time->tv_sec = world_wall_time / 1000000000;

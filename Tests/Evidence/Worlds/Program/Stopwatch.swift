@@ -1,4 +1,4 @@
-import Glibc
+import Interposed
 
 /// Adds up the processor's time by what it was used for, if `--times` asks for that: reading the clock takes time, too.
 enum Stopwatch {
@@ -11,7 +11,7 @@ enum Stopwatch {
         case tasks = "tasks before: sealing, couriers, apps, and routes"
     }
 
-    nonisolated(unsafe) static var isRunning = false { didSet { last = now() } }
+    nonisolated(unsafe) static var isRunning = false { didSet { last = world_processor_time() } }
     nonisolated(unsafe) private static var part = Part.tasks
     nonisolated(unsafe) private static var last: Int64 = 0
     nonisolated(unsafe) private static var sums: [Part: Int64] = [:]
@@ -35,15 +35,8 @@ enum Stopwatch {
     }
 
     private static func change(to next: Part) {
-        let now = now()
+        let now = world_processor_time()
         sums[part, default: 0] += now - last
         (part, last) = (next, now)
-    }
-
-    /// The time of all threads in nanoseconds, which isn't the world's.
-    private static func now() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

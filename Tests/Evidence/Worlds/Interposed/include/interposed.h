@@ -11,6 +11,9 @@ WORLD_STATE int world_has_clock;
 /// Nanoseconds since 1970 and since the machine started.
 WORLD_STATE int64_t world_wall_time, world_uptime;
 
+/// The machine's time in nanoseconds that all threads of this process have used, whatever the world's clocks show.
+int64_t world_processor_time(void);
+
 /// Makes the world's random bytes begin at a seed.
 void world_seed(uint64_t seed);
 void world_fill(void *bytes, size_t count);
