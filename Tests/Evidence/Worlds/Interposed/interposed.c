@@ -197,6 +197,7 @@ struct change {
     char before[1024];
     // What a file contained before: for `wrote`, which `file` is open for; for others, if `path` had a file before.
     int file, had_file;
+    ino_t inode;
     char *bytes;
     size_t count;
 };
@@ -261,15 +262,15 @@ static struct change *note(int kind, const char *path, const char *before) {
 }
 
 static void note_writing(int file) {
-    char path[PATH_MAX];
-    path_of(file, path);
     struct stat status;
-    if (!is_on_disk(path) || fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return;
+    if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) return;
     drop_old();
     for (struct change *change = newest; change; change = change->previous) {
-        struct stat other;
-        if (change->kind == wrote && fstat(change->file, &other) == 0 && other.st_ino == status.st_ino) return;
+        if (change->kind == wrote && change->inode == status.st_ino) return;
     }
+    char path[PATH_MAX];
+    path_of(file, path);
+    if (!is_on_disk(path)) return;
     // A descriptor of its own, which stays when the file is closed, moved, or removed, and can be read and written.
     char link[64];
     snprintf(link, sizeof link, "/proc/self/fd/%d", file);
@@ -277,20 +278,21 @@ static void note_writing(int file) {
     if (own < 0) return;
     struct change *change = note(wrote, path, "");
     change->file = own;
+    change->inode = status.st_ino;
     keep(change, own);
 }
 
 static void synced(int file) {
     char path[PATH_MAX];
     path_of(file, path);
-    struct stat status, other;
+    struct stat status;
     if (!is_on_disk(path) || fstat(file, &status) != 0) return;
     size_t length = strlen(path);
     for (struct change **place = &newest; *place;) {
         struct change *change = *place;
         int is_covered;
         if (change->kind == wrote)
-            is_covered = fstat(change->file, &other) == 0 && other.st_ino == status.st_ino;
+            is_covered = change->inode == status.st_ino;
         else
             is_covered = S_ISDIR(status.st_mode) && strncmp(change->path, path, length) == 0 &&
                          change->path[length] == '/' && !strchr(change->path + length + 1, '/');
