@@ -144,6 +144,7 @@ final class World: @unchecked Sendable {
             perform(operation)
             renewSet()
             executor.run(upTo: number(0..<60))
+            mostJobCount = max(mostJobCount, executor.jobCount - before)
             requireRest(since: before, atMost: Self.mostJobs, "during: \(operation)")
         }
         if oracle.failure == nil { Stopwatch.measure(.promises) { settle() } }
@@ -154,7 +155,6 @@ final class World: @unchecked Sendable {
     /// Fails if nothing comes to rest, or if it took too many jobs until then.
     private func requireRest(since count: Int, atMost most: Int, _ time: @autoclosure () -> String) {
         let count = executor.jobCount - count
-        mostJobCount = max(mostJobCount, count)
         if executor.isRestless || count > most {
             oracle.fail("the program comes to rest", nil, "\(count) jobs \(time())")
         }
