@@ -105,6 +105,12 @@ import Testing
         let ours = try #require(information["NSExtension"] as? [String: String])
         #expect(ours["NSExtensionPointIdentifier"] == "com.apple.usernotifications.service")
         #expect(ours["NSExtensionPrincipalClass"] == "$(PRODUCT_MODULE_NAME).NotificationService")
+        // App Store Connect rejects an extension without one (ITMS-90360).
+        #expect((information["CFBundleDisplayName"] as? String)?.isEmpty == false)
+        // It also rejects an app for iPads that doesn't turn (ITMS-90474).
+        let orientations = try Self.objects("XCBuildConfiguration").compactMap { $0["buildSettings"] as? [String: Any] }
+            .compactMap { $0["INFOPLIST_KEY_UISupportedInterfaceOrientations_iPad"] as? String }
+        #expect(orientations.map { $0.split(separator: " ").count } == [4, 4])
         for target in ["App/App", "NotificationService/NotificationService"] {
             let entitlements = try Self.propertyList("\(target).entitlements")
             #expect(entitlements["com.apple.security.application-groups"] as? [String] == ["group.$(GROUP)"])
