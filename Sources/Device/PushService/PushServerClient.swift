@@ -49,7 +49,8 @@ public struct PushServerClient: Sendable {
         rotatingOlderThan age: Duration? = .seconds(30 * 86_400)
     ) async -> PushRegistration {
         await register(
-            app.device.device, token: Array(token), environment: environment, rotatingOlderThan: age, at: .now())
+            app.device.device, token: Array(token), environment: environment, rotatingOlderThan: age,
+            at: app.environment.now())
     }
 
     /// Removes this device from its account on the server. Call it at logout, with a client for the login that ends.
@@ -128,16 +129,17 @@ extension PushServerClient {
     }
 
     private func leave(_ device: OwnDevice) async throws(PushServerError) {
+        let now = device.environment.now()
         let enrollment: EnrollmentPublicKey?
-        do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
+        do throws(DeviceError) { enrollment = try device.enrollment(at: now) } catch { throw .device(error) }
         guard let enrollment else { return }
         let leaving: Leaving
-        do throws(DeviceError) { leaving = try device.leaveAccount(of: service, at: .now()) } catch {
+        do throws(DeviceError) { leaving = try device.leaveAccount(of: service, at: now) } catch {
             throw .device(error)
         }
         do throws(PushServerError) { try await report(leaving, of: enrollment, device) } catch {
             if !error.isTemporary {
-                do throws(DeviceError) { try device.forgetEnrollment(at: .now()) } catch { throw .device(error) }
+                do throws(DeviceError) { try device.forgetEnrollment(at: now) } catch { throw .device(error) }
             }
             throw error
         }
@@ -163,8 +165,9 @@ extension PushServerClient {
     }
 
     package func sendTest(to device: OwnDevice) async throws(PushServerError) {
+        let now = device.environment.now()
         let enrollment: EnrollmentPublicKey?
-        do throws(DeviceError) { enrollment = try device.enrollment(at: .now()) } catch { throw .device(error) }
+        do throws(DeviceError) { enrollment = try device.enrollment(at: now) } catch { throw .device(error) }
         guard let enrollment else { throw .device(.unavailable("this device was never enrolled; register it first")) }
         let answer = try await begin(device).send("POST", "v1/phones/\(enrollment)/test")
         try answer.requireSuccess()

@@ -103,6 +103,7 @@ extension ServiceConfiguration {
     /// Whether a message could open: there is a sender, or an authority that can name one.
     package var trustsAnyone: Bool {
         !PublishedKeys.trusted(senders).isEmpty || !PublishedKeys.trusted(authorities).isEmpty
+            || !environment.senders.isEmpty
     }
 
     var trusted: TrustedSenders { trusted(adding: []) }
@@ -135,7 +136,10 @@ extension ServiceConfiguration {
     /// - Returns: A request that shows the content, or the safe default without the envelope if the message doesn't open, so
     ///   that it isn't tried again. Nil if there is no envelope, the device is still locked, or the message was a withdrawal.
     nonisolated(nonsending) public func reopened(_ notification: UNNotification) async -> UNNotificationRequest? {
-        let request = notification.request
+        await openedAgain(notification.request)
+    }
+
+    nonisolated(nonsending) package func openedAgain(_ request: UNNotificationRequest) async -> UNNotificationRequest? {
         guard let envelope = SealedNotification(userInfo: request.content.userInfo)?.envelope else { return nil }
         let field = UNMutableNotificationContent()
         field.userInfo = [Envelope.fieldName: envelope]
@@ -151,7 +155,7 @@ extension ServiceConfiguration {
         }
         guard let sealed = SealedNotification(userInfo: content.userInfo) else {
             // The message was a withdrawal.
-            environment.center().removeDeliveredNotifications(withIdentifiers: [request.identifier])
+            environment.notifications.removeDeliveredNotifications(withIdentifiers: [request.identifier])
             return nil
         }
         guard sealed.envelope == nil, let shown = content.mutableCopy() as? UNMutableNotificationContent else {

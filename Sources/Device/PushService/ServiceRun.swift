@@ -92,7 +92,8 @@ final class ServiceRun: Sendable {
         case .withdrawal(let opened, let isRepeat):
             improve = { [context, badge, opening] in
                 await opened.withdraw(
-                    from: context.environment.center(), badge, isRepeat: isRepeat, trusting: opening.trustedSenders())
+                    from: context.environment.notifications, badge, isRepeat: isRepeat,
+                    trusting: opening.trustedSenders())
             }
         default: return complete()
         }

@@ -18,6 +18,12 @@ package struct DeviceEnvironment: Sendable {
     /// The folder that replaces every container, on a test device.
     package var onlyContainer: URL?
     package var center: @Sendable () -> UNUserNotificationCenter = { .current() }
+    /// The list that replaces the center's, on a test device: tests that Xcode runs without an app have no center.
+    package var ownList: (any NotificationList & Sendable)?
+    package var notifications: any NotificationList {
+        if let ownList { return ownList }
+        return SystemNotificationList(center: center())
+    }
     /// Asks the system to let the process run until the block returns; if it no longer can, calls the block again with true.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
         #if os(iOS) || os(visionOS)

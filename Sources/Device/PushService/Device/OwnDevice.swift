@@ -99,7 +99,8 @@ package struct OwnDevice: Sendable {
             throw isLocked ? .locked : .keysUnavailable
         }
         guard let enrollment else { throw .unknownRecipient }
-        let senders = configuration.trusted.senders(following: set, topic: topic, at: now)
+        let trusted = configuration.trusted(adding: environment.senders)
+        let senders = trusted.senders(following: set, topic: topic, at: now)
         return try Challenge.answer(text, enrollment: enrollment, topic: topic, keys: keys, trusting: senders)
     }
 }

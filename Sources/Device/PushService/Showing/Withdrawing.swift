@@ -20,7 +20,7 @@ extension ServiceConfiguration {
         guard let (opened, isRepeat) = try opening.openWithdrawal(field: envelope) else { return nil }
         let count = environment.folder(container).map(BadgeCount.init(in:))
         await opened.withdraw(
-            from: environment.center(), count, isRepeat: isRepeat, trusting: opening.trustedSenders())
+            from: environment.notifications, count, isRepeat: isRepeat, trusting: opening.trustedSenders())
         return opened
     }
 }
@@ -31,7 +31,7 @@ extension OpenedContent {
     /// - Parameter trusted: The senders that are trusted now; nil if that can't be read, so that only the withdrawal's own
     ///   sender counts.
     func withdraw(
-        from center: UNUserNotificationCenter, _ count: BadgeCount?, isRepeat: Bool,
+        from center: any NotificationList, _ count: BadgeCount?, isRepeat: Bool,
         trusting trusted: [SenderPublicKey]?
     ) async {
         guard let withdrawal = content.withdrawal else { return }
