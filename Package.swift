@@ -80,6 +80,13 @@ func extensionExample(_ name: String, _ folder: String, _ more: Target.Dependenc
         exclude: folder == "Messages" ? [] : ["README.md"])
 }
 
+/// What needs neither UIKit nor SwiftUI in a small app that got sealed pushes, in `Tests/Support/Apps/FOLDER`.
+func existingApp(_ name: String, _ folder: String, without files: String...) -> Target {
+    .target(
+        name: name, dependencies: ["PushApp", "PushService"], path: "Tests/Support/Apps/\(folder)/After",
+        exclude: files, swiftSettings: strict)
+}
+
 /// A module shared by tests, in `Tests/FOLDER`.
 func shared(_ name: String, _ folder: String, _ dependencies: Dependencies) -> Target {
     .target(name: name, dependencies: dependencies, path: "Tests/\(folder)", swiftSettings: settings)
@@ -144,7 +151,7 @@ let everywhere: [Target] = [
     module("Core/SealedPush", ["PushCore"], settings: optimized),
     module("Device/PushService", core + userNotifications, privacy: true),
     module("Device/PushApp", ["PushService"] + core + userNotifications),
-    module("Device/PushServiceTesting", ["PushService", "PushSender"] + core + userNotifications),
+    module("Device/PushServiceTesting", ["PushApp", "PushService", "PushSender"] + core + userNotifications),
     module("Device/PushCharts", ["PushService"] + core + drawing),
     module("Server/PushSender", core, privacy: true),
     module("Server/PushKeyring", ["PushSender"] + core, privacy: true),
@@ -296,9 +303,14 @@ let testedOnLinux: [Target] = [
             "PushSimulator",
             "PushApp", "UserNotifications", logging,
         ] + core + tested + nioCore),
+    existingApp("ChatWithSwiftUI", "SwiftUI", without: "ChatApp.swift"),
+    existingApp("ChatWithUIKit", "UIKit", without: "AppDelegate.swift", "ChatViewController.swift"),
     tests(
         "PushAppTests",
-        ["PushApp", "PushService", "PushServiceTesting", "PushSender", "TestSupport", "UserNotifications"] + core),
+        [
+            "PushApp", "PushService", "PushServiceTesting", "PushSender", "TestSupport", "UserNotifications",
+            "ChatWithSwiftUI", "ChatWithUIKit",
+        ] + core),
     tests(
         "PushSimulatorTests",
         [

@@ -7,7 +7,7 @@ public import UserNotifications
 /// An app's pushes: permission, token, keys, login and logout, taps, and the log. An app creates one and keeps it.
 ///
 /// The extension (`SealedNotificationService`) shows messages. This object does everything else, except the login at the app's
-/// own server. The app's delegate starts it and forwards three calls:
+/// own server. The app's delegate inherits from ``PushAppDelegate``, or starts it and forwards three calls itself:
 ///
 /// ```swift
 /// @MainActor let pushes = SealedPushes(.messages, server: URL(string: "https://push.example.com")) { session in
@@ -45,14 +45,14 @@ public import UserNotifications
         didSet { handleWaitingTap() }
     }
 
-    private let app: ServiceConfiguration
-    private let server: URL?
+    @ObservationIgnored private var app: ServiceConfiguration
+    @ObservationIgnored private var server: URL?
     private let service: ServiceName?
     private let environment: PushEnvironment
     private let authorization: @Sendable (_ session: String) async throws -> String
-    private let saved: SavedStore
+    @ObservationIgnored private var saved: SavedStore
     /// A mistake in the configuration, shown instead of any other status.
-    private let fault: PushStatus?
+    private var fault: PushStatus? { !app.trustsAnyone ? .noSender : server == nil ? .noServer : nil }
     /// The system's calls, which tests replace.
     @ObservationIgnored package var system = AppSystem.current
     @ObservationIgnored private var isStarted = false
@@ -81,8 +81,7 @@ public import UserNotifications
         self.environment = environment
         self.authorization = authorization
         saved = SavedStore(storage ?? KeychainStorage(topic: app.topic))
-        fault = !app.trustsAnyone ? .noSender : server == nil ? .noServer : nil
-        status = fault ?? .starting
+        status = !app.trustsAnyone ? .noSender : server == nil ? .noServer : .starting
     }
 
     /// Begins: takes over the notification center's delegate, asks for a token if someone is logged in, finishes an interrupted
@@ -92,12 +91,34 @@ public import UserNotifications
     /// To keep a delegate of your own, set it afterwards, and forward both delegate methods to this object. For the refresh,
     /// list `BUNDLE-ID.push-keys` under `BGTaskSchedulerPermittedIdentifiers`, and add the background mode `fetch`.
     public func start() {
-        guard !isStarted else { return }
+        guard begin() else { return }
+        Task { await launched() }
+    }
+
+    /// Does the part of ``start()`` that doesn't wait. Returns false if it was done before.
+    package func begin() -> Bool {
+        guard !isStarted else { return false }
         isStarted = true
-        app.environment.center().delegate = self
+        app.environment.notifications.report(to: self)
         system.begin(refreshTask, self)
         system.planRefresh(refreshTask)
-        Task { await launched() }
+        return true
+    }
+
+    /// Moves to a test's device, where the app's process has just begun, once the last process has ended.
+    ///
+    /// - Parameter standIn: A server's URL, in place of a missing one.
+    package func move(
+        to environment: DeviceEnvironment, _ system: AppSystem, _ storage: any PushStorage, standIn: URL?
+    ) async -> (server: URL?, topic: Topic, service: ServiceName?) {
+        await last?.value
+        app.environment = environment
+        self.system = system
+        saved = SavedStore(storage)
+        server = server ?? standIn
+        (isStarted, waitingTap, log) = (false, nil, [])
+        show(.starting)
+        return (server, app.topic, service)
     }
 
     private var refreshTask: String { "\(app.topic).push-keys" }
@@ -111,7 +132,7 @@ public import UserNotifications
     @discardableResult public func askForPermission(
         for options: UNAuthorizationOptions = [.alert, .badge, .sound]
     ) async -> Bool {
-        (try? await app.environment.center().requestAuthorization(options: options)) ?? false
+        (try? await app.environment.notifications.requestAuthorization(options: options)) ?? false
     }
 
     /// Registers this device for an account, and leaves the previous one first; otherwise, its messages would still open here.
@@ -142,7 +163,7 @@ public import UserNotifications
         system.unregister()
         await inTurn { await self.leave() }
         // Done last, because a push that was being opened in the meantime also belongs to the account.
-        let center = app.environment.center()
+        let center = app.environment.notifications
         center.removeAllDeliveredNotifications()
         try? app.folder.map(BadgeCount.init(in:))?.set(0)
         try? await center.setBadgeCount(0)
@@ -278,9 +299,9 @@ public import UserNotifications
 
     /// Opens pushes that arrived before the first unlock. They show the safe default and contain their envelope.
     package func openWhatWasLocked() async {
-        let center = app.environment.center()
+        let center = app.environment.notifications
         for notification in await center.deliveredNotifications() {
-            guard let request = await app.reopened(notification) else { continue }
+            guard let request = await app.openedAgain(notification.request) else { continue }
             try? await center.add(request)
         }
     }

@@ -14,24 +14,35 @@ public import UserNotifications
 /// #expect(shown.title == "Nina")
 /// ```
 ///
-/// Its keychain is in memory, and its app group is a temporary folder that is removed with it. It has no network, only the
-/// files of ``serve(_:at:)``. The extension keeps its own configuration; on this device, it also trusts ``sender``.
+/// Its keychain and notification center are in memory, and its app group is a temporary folder that is removed with it. It has
+/// no network, only the files of ``serve(_:at:)`` and a server of its own for an app's ``launch(_:)``. The app and the extension
+/// keep their own configuration; on this device, it also trusts ``sender``.
 /// Only for tests: never link this module into an app. Can be used from several tasks.
 public final class TestDevice: Sendable {
     /// The key that seals the test's messages.
     public let sender = SenderPrivateKey()
+    let list = TestNotificationList()
+    let storage: TestStorage
+    let state: Locked<State>
     private let items = InMemorySecretItems()
     private let folder = URL.temporaryDirectory.appending(path: "sealed-push-test-\(UUID().uuidString)")
-    private let state = Locked(State())
 
-    private struct State {
+    struct State {
         var now: Timestamp?
         var isLocked = false
+        var isOnline = true
+        var wantsToken = false
         var files: [URL: Data] = [:]
+        var servers: [TestServer] = []
     }
 
     /// Creates a device. Throws if its folder can't be created.
-    public init() throws { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+    public init() throws {
+        let state = Locked(State())
+        self.state = state
+        storage = TestStorage { state.withLock { $0.isLocked } }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
@@ -55,7 +66,7 @@ public final class TestDevice: Sendable {
     /// - Throws: `SealError` if the content can't be sealed; `DeviceError` if the extension's configuration isn't usable.
     public func payload(of content: Content, for service: SealedNotificationService) throws -> [AnyHashable: Any] {
         let (app, now) = (service.configuration, now ?? .now())
-        let device = OwnDevice(app, environment: environment(isLocked: false))
+        let device = OwnDevice(app, environment: environment { false })
         let record = try device.enroll(at: now)
         var content = content
         content.sent = content.sent ?? now
@@ -67,20 +78,20 @@ public final class TestDevice: Sendable {
     /// Has an extension show a message; returns what the user would see. A repeated `identifier` replaces a notification.
     ///
     /// - Throws: The errors of ``payload(of:for:)``. A message that doesn't open isn't an error: the safe default is shown.
-    nonisolated(nonsending) public func show(
+    @discardableResult nonisolated(nonsending) public func show(
         _ content: Content, identifier: String = UUID().uuidString, by service: SealedNotificationService
     ) async throws -> UNNotificationContent {
         await show(try payload(of: content, for: service), identifier: identifier, by: service)
     }
 
     /// Has an extension show a push with any payload: altered, plain, or delivered twice.
-    nonisolated(nonsending) public func show(
+    @discardableResult nonisolated(nonsending) public func show(
         _ payload: [AnyHashable: Any], identifier: String = UUID().uuidString, by service: SealedNotificationService
     ) async -> UNNotificationContent {
         let content = UNMutableNotificationContent()
         content.body = "Sealed"
         content.userInfo = payload
-        service.environment = environment(isLocked: isLocked)
+        service.environment = environment
         let request = UNNotificationRequest(identifier: identifier, content: content, trigger: nil)
         let shown = await withCheckedContinuation { continuation in
             service.didReceive(request) { content in
@@ -91,18 +102,21 @@ public final class TestDevice: Sendable {
         await withCheckedContinuation { continuation in
             service.tidying.notify(queue: DispatchQueue(label: "tidied")) { continuation.resume() }
         }
+        list.show(UNNotificationRequest(identifier: identifier, content: shown, trigger: nil))
         return shown
     }
 
-    private func environment(isLocked: Bool) -> DeviceEnvironment {
+    var environment: DeviceEnvironment { environment { [state] in state.withLock { $0.isLocked } } }
+
+    private func environment(_ isLocked: @escaping @Sendable () -> Bool) -> DeviceEnvironment {
         let (items, folder, state) = (items, folder, state)
         var environment = DeviceEnvironment(
             keychain: { _ in LockableItems(items: items, isLocked: isLocked) }, appGroup: { _ in folder },
-            scratchRoot: folder.appending(path: "tmp"),
-            fetcher: FileFetching { url in state.withLock { $0.files[url] } }, budget: WorkBudget(),
+            scratchRoot: folder.appending(path: "tmp"), fetcher: TestNetwork(state: state), budget: WorkBudget(),
             now: { state.withLock { $0.now } ?? .now() })
         environment.senders = [sender.sender]
         environment.onlyContainer = folder
+        environment.ownList = list
         return environment
     }
 }
@@ -110,10 +124,10 @@ public final class TestDevice: Sendable {
 /// A keychain that can't be read before the first unlock.
 private struct LockableItems: SecretItems {
     let items: InMemorySecretItems
-    let isLocked: Bool
+    let isLocked: @Sendable () -> Bool
 
     private func unlocked() throws(SecretItemError) -> InMemorySecretItems {
-        guard !isLocked else { throw .locked }
+        guard !isLocked() else { throw .locked }
         return items
     }
 
@@ -124,20 +138,4 @@ private struct LockableItems: SecretItems {
         try unlocked().replace(item, attributes: attributes)
     }
     func remove(account: String) throws(SecretItemError) { try unlocked().remove(account: account) }
-}
-
-/// Fetches files from a table.
-private struct FileFetching: Fetching {
-    let file: @Sendable (URL) -> Data?
-
-    func fetch(_ request: FetchRequest) async throws(MediaError) -> FetchAnswer {
-        let file = file(request.url)
-        let answer = FetchAnswer(status: file == nil ? 404 : 200) { name in
-            name == "Content-Length" ? file.map { "\($0.count)" } : nil
-        }
-        guard try request.wantsBody(answer), let file else { return answer }
-        let taken = file.withUnsafeBytes { bytes in Result { () throws(MediaError) in try request.take(bytes) } }
-        try taken.get()
-        return answer
-    }
 }

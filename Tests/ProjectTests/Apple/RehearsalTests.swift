@@ -91,6 +91,18 @@ import Testing
         }
     }
 
+    @Test(
+        "two small apps compile before and after they got sealed pushes",
+        arguments: ["SwiftUI/Before", "SwiftUI/After", "UIKit/Before", "UIKit/After"], modes)
+    func existingApps(folder: String, mode: AppMode) async throws {
+        let files = try Checkout.files(in: "Tests/Support/Apps/\(folder)", ending: ".swift")
+        #expect(files.count >= 2)
+        let sources = try files.map {
+            AppSource(name: $0.deletingPathExtension().lastPathComponent, text: try Checkout.text($0))
+        }
+        try await expectCompiles(sources, mode)
+    }
+
     @Test("every example's extension is covered") func allExamples() throws {
         let files = try Checkout.files(in: "Examples", ending: "NotificationService.swift")
         #expect(files.count == 6)

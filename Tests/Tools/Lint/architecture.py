@@ -10,7 +10,7 @@ ALLOWED = {
     "Device/PushService": "UserNotifications Intents Security Dispatch FoundationNetworking",
     "Device/PushApp": "PushService UserNotifications Intents Security UIKit AppKit BackgroundTasks Observation",
     # The only one that imports both device and server modules, for an app's tests.
-    "Device/PushServiceTesting": "PushService PushSender UserNotifications Dispatch",
+    "Device/PushServiceTesting": "PushApp PushService PushSender UserNotifications Dispatch",
     "Device/PushCharts": "PushService Ccairo CoreGraphics CoreText ImageIO",
     "Server/PushSender": "",
     "Server/PushKeyring": "PushSender",

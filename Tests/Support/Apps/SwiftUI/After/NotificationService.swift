@@ -1,0 +1,5 @@
+import PushService
+
+nonisolated final class NotificationService: SealedNotificationService {
+    override var configuration: ServiceConfiguration { .messages }
+}
