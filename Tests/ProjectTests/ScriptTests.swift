@@ -73,8 +73,8 @@ import Testing
 
     @Test("Each is run in full by a test, by Scripts/test, or by a script that it runs") func allRun() throws {
         let byTests = [
-            "apt-repository", "client-packages", "demo", "release", "setup-python", "size", "special/drill",
-            "special/vectors",
+            "apt-repository", "client-packages", "demo", "device-package", "release", "setup-python", "size",
+            "special/drill", "special/vectors",
         ].map { "Scripts/\($0)" }
         let running = ["test", "bench", "fuzz", "special/package-test"].map { "Scripts/\($0)" }
         for name in names where name != "Scripts/test" && !byTests.contains(name) {
@@ -116,7 +116,7 @@ import Testing
             to: own.appending(path: "Docs/Dependencies.md"))
         let arguments = [
             "Scripts/apt-repository": ["Docs", "--key", "Docs", "Docs"], "Scripts/client-packages": ["made"],
-            "Scripts/release": ["1.0.0", "--dry-run"],
+            "Scripts/device-package": ["new"], "Scripts/release": ["1.0.0", "--dry-run"],
             "Scripts/fuzz": ["--minutes", "0", "fuzz-one"], "Scripts/special/bare-machine": ["true"],
             "Scripts/special/package-test": ["Docs", "Docs"],
         ]

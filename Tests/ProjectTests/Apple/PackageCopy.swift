@@ -11,11 +11,14 @@ struct PackageCopy: Sendable {
 
     private let folder: TemporaryFolder
     private let package: URL
+    private let original: URL
 
-    init(_ branch: Branch) async throws {
+    /// - Parameter original: The package's folder.
+    init(_ branch: Branch, of original: URL = Checkout.folder) async throws {
+        self.original = original
         folder = try TemporaryFolder()
         package = folder.appending("sealed-push")
-        let text = try Checkout.text(Checkout.folder.appending(path: "Package.swift"))
+        let text = try Checkout.text(original.appending(path: "Package.swift"))
         let condition = "#if os(Linux)"
         guard text.contains(condition) else { throw Tool.Failed(description: "no branch in the manifest") }
         let branched = text.replacingOccurrences(of: condition, with: branch == .linux ? "#if true" : "#if false")
@@ -34,10 +37,14 @@ struct PackageCopy: Sendable {
 
     /// Returns the evaluated manifest.
     func manifest(strict: Bool = false) async throws -> Manifest {
-        try Manifest(
-            parsing: await Tool.output(
-                of: swiftPackage(["dump-package"]), in: package,
-                environment: strict ? ["SEALED_PUSH_STRICT": "1"] : ["--unset": "SEALED_PUSH_STRICT"]))
+        try Manifest(parsing: await dump(strict: strict))
+    }
+
+    /// Returns the evaluated manifest as JSON.
+    func dump(strict: Bool = false) async throws -> String {
+        try await Tool.output(
+            of: swiftPackage(["dump-package"]), in: package,
+            environment: strict ? ["SEALED_PUSH_STRICT": "1"] : ["--unset": "SEALED_PUSH_STRICT"])
     }
 
     /// Returns the packages that this package resolves.
@@ -96,9 +103,11 @@ struct PackageCopy: Sendable {
     private func linkSources() throws {
         for name in ["Sources", "Tests", "Examples"] {
             let link = package.appending(path: name)
-            guard !FileManager.default.fileExists(atPath: link.path) else { continue }
-            try FileManager.default.createSymbolicLink(
-                at: link, withDestinationURL: Checkout.folder.appending(path: name))
+            let folder = original.appending(path: name)
+            guard !FileManager.default.fileExists(atPath: link.path),
+                FileManager.default.fileExists(atPath: folder.path)
+            else { continue }
+            try FileManager.default.createSymbolicLink(at: link, withDestinationURL: folder)
         }
     }
 }
