@@ -35,7 +35,7 @@ struct ServiceUser: Equatable {
         }
         defer {
             guard seteuid(before.id) == 0, setegid(before.group) == 0 else {
-                fatalError("the program can't become root again")
+                preconditionFailure("the program can't become root again")
             }
         }
         return try body()
