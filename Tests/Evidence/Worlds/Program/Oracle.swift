@@ -26,8 +26,10 @@ final class Oracle: @unchecked Sendable {
     /// What the badge's count can be on each phone. What a killed extension or a full disk leaves isn't known.
     private var badges: [Int: ClosedRange<Int>] = [:]
     private var highestBadges: [Int: Int] = [:]
-    /// What the copy of the outbox contains: whole messages, and how many of their pushes were purged at most.
-    private var copied: (messages: Set<Int>, purgeable: [Int: Int]) = ([], [:])
+    /// What the copy of the outbox contains: whole messages, pushes, and how many of a message's were purged at most.
+    private var copied: (messages: Set<Int>, pushes: Set<String>, purgeable: [Int: Int]) = ([], [], [:])
+    /// The pushes that were lost with an outbox.
+    private var lostPushes: Set<String> = []
     /// The stolen senders whose pushes the operator purged. No other purge ends a push as `purged`.
     private var purgedSenders: Set<SealedBy> = []
     /// How many pushes of each message were waiting when they were purged, and how many all purges took.
@@ -131,11 +133,12 @@ final class Oracle: @unchecked Sendable {
     func copiedOutbox() {
         // A message to one user is stored in one transaction, so the copy has all of it, whether or not the caller knows.
         let whole = messages.values.filter { $0.isAnswered || $0.user != nil && $0.storedAt != nil }
-        copied = (Set(whole.map(\.number)), purgeable)
+        copied = (Set(whole.map(\.number)), Set(pushes.keys).subtracting(lostPushes), purgeable)
     }
 
     func restoredOutbox() {
         for number in messages.keys where !copied.messages.contains(number) { messages[number]?.isForgotten = true }
+        lostPushes.formUnion(Set(pushes.keys).subtracting(copied.pushes))
         purgeable = copied.purgeable
     }
 
@@ -521,7 +524,7 @@ final class Oracle: @unchecked Sendable {
     private func mayWait(_ push: Push) -> Bool {
         guard lastRefusal[push.device]?.meaning == .gone else { return false }
         for id in pushesOfDevice[push.device, default: []] {
-            if let older = pushes[id], !hasExpired(older) { return true }
+            if let older = pushes[id], !lostPushes.contains(id), !hasExpired(older) { return true }
             if id == push.apnsID { return false }
         }
         return false
