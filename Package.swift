@@ -290,6 +290,7 @@ let testedOnLinux: [Target] = [
     tool(
         "hostile-benchmark", "Evidence/HostileBenchmark",
         ["HostilePeers", "PushAPNs", "PushSender", coreMetrics] + core + transport),
+    tool("hpke-benchmark", "Evidence/HPKE/Program", ["PushCore", "TestSupport", crypto]),
     tests(
         "PushOutboxTests",
         [
