@@ -128,6 +128,8 @@ struct PushOpening: Sendable {
         _ opened: OpenedContent, requestIdentifier: String, within time: Duration, at now: Timestamp
     ) throws(OpenError) -> LedgerAnswer {
         guard let ledger, time > .zero else { throw .ledgerUnavailable }
+        let end = SystemLog.beginRecording()
+        defer { end() }
         let entry = LedgerEntry(key: opened.ledgerKey, sent: opened.sent, requestIdentifier: requestIdentifier)
         let answer = Locked<Result<LedgerAnswer, LedgerError>?>(nil)
         let isDone = DispatchSemaphore(value: 0)

@@ -52,6 +52,8 @@ package struct DeviceKeys: KeyStore {
         guard let items else {
             throw .unavailable("there is no keychain outside Apple's systems; run the extension in device-simulator")
         }
+        let end = SystemLog.beginReadingKeys()
+        defer { end() }
         do {
             return try body(items)
         } catch {
