@@ -290,6 +290,9 @@ let testedOnLinux: [Target] = [
     tool(
         "hostile-benchmark", "Evidence/HostileBenchmark",
         ["HostilePeers", "PushAPNs", "PushSender", coreMetrics] + core + transport),
+    tool(
+        "cold-start", "Evidence/ColdStart",
+        ["PushSimulator", "PushService", "PushSender", "UserNotifications"] + core),
     tool("hpke-benchmark", "Evidence/HPKE/Program", ["PushCore", "TestSupport", crypto]),
     tests(
         "PushOutboxTests",
