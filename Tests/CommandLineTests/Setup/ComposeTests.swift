@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import PushSimulator
 import TestPrograms
 import TestSupport
 import Testing
@@ -56,7 +57,8 @@ import Testing
             errors: FileHandle(forWritingTo: folder.appending("errors")))
         defer { process.kill() }
         try await eventually("the health check passes") {
-            #expect(!process.hasEnded, "\(try Checkout.text(folder.appending("errors")))")
+            let errors = try Checkout.text(folder.appending("errors"))
+            #expect(!process.hasEnded, "\(errors)")
             return try process.hasEnded
                 || Program("sealedpush").run("doctor", "--ready", "127.0.0.1:\(port)").status == 0
         }
