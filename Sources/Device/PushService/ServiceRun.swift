@@ -34,6 +34,7 @@ internal import UserNotifications
 final class ServiceRun: Sendable {
     private let handover: NotificationHandover
     private let badge: BadgeCount?
+    private let markers: RunMarkers?
     /// Whether a push that didn't open is counted for a receipt; false if it was counted before.
     private let countsFailures: Bool
     /// Signaled once all the work that the system was asked to wait for is done.
@@ -53,6 +54,8 @@ final class ServiceRun: Sendable {
         var isOver = false
         var afterwards: Task<Void, Never>?
         var isExpired = false
+        /// Removed once the notification is shown.
+        var marker: URL?
     }
 
     /// `start` is the time of the system's call. `onEnd` is called after the handler, once no work is left.
@@ -68,6 +71,7 @@ final class ServiceRun: Sendable {
         identifier = request.identifier
         handover = NotificationHandover(request, best: opening.presentOutOfTime(), handler: handler)
         badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
+        markers = environment.folder(configuration.container).map(RunMarkers.init(in:))
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
@@ -78,6 +82,7 @@ final class ServiceRun: Sendable {
 
     /// Opens the envelope on the calling thread; the stages continue after it returns.
     func run() {
+        mark()
         let presentation = opening.present(
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
         guard handover.keep(presentation) else { return complete() }
@@ -111,6 +116,15 @@ final class ServiceRun: Sendable {
             return work.isOver
         }
         if isOver { stop() }
+    }
+
+    private func mark() {
+        guard let markers, let marker = markers.begin(at: context.environment.now()) else { return }
+        let isOver = work.withLock { work in
+            work.marker = marker
+            return work.isOver
+        }
+        if isOver { markers.end(marker) }
     }
 
     /// Does the remaining work, which reads and writes files. If time runs out meanwhile, the text is shown without it.
@@ -151,7 +165,11 @@ final class ServiceRun: Sendable {
     @discardableResult private func finish() -> Presentation? {
         guard let shown = handover.finish() else { return nil }
         let elapsed = ContinuousClock.now - start
-        work.withLock { $0.isOver = true }
+        let marker = work.withLock { work in
+            work.isOver = true
+            return work.marker.take()
+        }
+        if let marker { markers?.end(marker) }
         stop()
         var files: [URL] = []
         if case .opened(let draft) = shown { files = draft.attachments.map(\.file) }

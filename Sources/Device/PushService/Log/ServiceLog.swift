@@ -24,6 +24,9 @@ public struct ServiceLog: Sendable {
         public internal(set) var stage: String?
         /// The code of the stage's error.
         public internal(set) var failure: String?
+        /// Whether the process ended before it showed the notification, so that the person saw the push's plaintext alert, if
+        /// anything. If the log has another line for the push, it was written before that.
+        public internal(set) var isUnfinished = false
     }
 
     /// Opens this app's log; nil if the system doesn't know the app group.
@@ -34,8 +37,18 @@ public struct ServiceLog: Sendable {
 
     package init(folder: URL) { self.folder = folder }
 
-    /// Returns all remaining lines, oldest first, except those that can't be read.
-    public func entries() -> [Entry] { entries(in: Self.olderName) + entries(in: Self.name) }
+    /// Returns all remaining lines, oldest first, except those that can't be read. Adds an entry for each push of the last week
+    /// whose process ended too early.
+    public func entries() -> [Entry] { entries(at: .now()) }
+
+    package func entries(at now: Timestamp) -> [Entry] {
+        var entries = entries(in: Self.olderName) + entries(in: Self.name)
+        for time in RunMarkers(in: folder).unfinished(at: now) {
+            let index = entries.firstIndex { $0.time > time } ?? entries.endIndex
+            entries.insert(Entry(time: time, isUnfinished: true), at: index)
+        }
+        return entries
+    }
 
     /// The size of the newer file.
     package var byteCount: Int {
@@ -76,8 +89,9 @@ public struct ServiceLog: Sendable {
 }
 
 extension ServiceLog.Entry: CustomStringConvertible {
-    /// The entry without its time: a code, and the key IDs or the stage.
+    /// The entry without its time: a code, and the key IDs or the stage; or `unfinished`.
     public var description: String {
+        if isUnfinished { return "unfinished" }
         if let stage { return "\(stage) \(failure ?? "failed")" }
         return "\(reason?.rawValue ?? "opened") \(recipientKeyID ?? "-") \(senderKeyID ?? "-")"
     }
