@@ -37,6 +37,11 @@ import UserNotifications
         #expect(phone.calls == ["register", "unregister", "forget people"])
         await #expect(throws: PushServerError.noAuthorization) { try await pushes.sendTest() }
 
+        // An account that was never registered doesn't replace the one that still has to be left.
+        await pushes.logIn("bob's")
+        await pushes.logOut()
+        #expect(try phone.storage.saved.leaving == "alice's")
+
         // The next process knows.
         let next = phone.pushes()
         await next.launched()
@@ -75,6 +80,15 @@ import UserNotifications
             #expect(pushes.status == .notSaved)
             #expect(try phone.storage.saved.session == "alice's")
         }
+    }
+
+    @Test("the old login isn't kept for a logout that can never reach its server") func unreachable() async throws {
+        let pushes = phone.pushes(server: URL(string: "http://push.example.com"))
+        await pushes.logIn("alice's")
+        await pushes.took(token: Data([1]))
+        await pushes.logOut()
+        #expect(pushes.status == .unfinishedLogout(.notSecure))
+        #expect(try phone.storage.saved.leaving == nil)
     }
 
     @Test("a launch before the first unlock loses neither the login nor the token, which the app notices later")
@@ -150,6 +164,9 @@ import UserNotifications
         let next = phone.pushes()
         await next.launched()
         #expect(next.status == .waitingForToken && phone.calls == ["register"])
+        phone.forgetCalls()
+        await next.refresh()
+        #expect(phone.calls == ["plan com.example.app.push-keys", "register"])
     }
 
     @Test("a push is shown while the app is open; a notification that the app added itself appears only in the list")
