@@ -70,6 +70,14 @@ import Testing
         #expect(Topic.of(identifier, isExtension: isExtension) == expected)
     }
 
+    @Test("a debug build's tokens are for Apple's sandbox, and a release build's for production") func environment() {
+        #if DEBUG
+        #expect(PushEnvironment.ofThisBuild == .sandbox)
+        #else
+        #expect(PushEnvironment.ofThisBuild == .production)
+        #endif
+    }
+
     @Test("a log entry describes itself with codes and key IDs only") func entries() {
         var entry = ServiceLog.Entry(time: Phone.start, recipientKeyID: "0badcafe")
         #expect(entry.description == "opened 0badcafe -")
