@@ -171,6 +171,29 @@ import Testing
         try await eventually("the purge has run") { try await outbox.status().waitingCount == 0 }
     }
 
+    @Test("a courier that never stops deletes what has expired, again and again") func purgesHourly() async throws {
+        try await addDevices(1)
+        let (outbox, refuses) = (fixture.outbox, Locked(false))
+        let transport = ScriptedTransport { _, _ in
+            refuses.withLock { $0 } ? .apns(413, "PayloadTooLarge") : .accepted
+        }
+        let courier = Courier(for: outbox, through: transport, limits: Fixture.limits())
+        let run = Task { try await courier.run() }
+        try await eventually("the clock is proven") { try await outbox.status().waitingCount == 0 }
+        refuses.withLock { $0 = true }
+        // Refused, it stays as a dead letter until it has expired. Only a later purge can delete the second one.
+        for round in 1...2 {
+            try await fixture.enqueue(
+                "\(round)", to: .device("d0"), expiration: fixture.now.advanced(bySeconds: 86_400))
+            try await eventually("purge \(round) has run") {
+                let status = try await outbox.status()
+                return status.waitingCount == 0 && status.deadLetters.isEmpty
+            }
+        }
+        await courier.stop()
+        _ = try await run.value
+    }
+
     @Test("pushes that look expired can be recovered until APNs has accepted a push, and block no other pushes")
     func keptUntilProven() async throws {
         try await fixture.addDevices(0..<2)
