@@ -36,12 +36,12 @@ import Testing
             "send c.json --user X --from a --topic b --queue-only",
             "send c.json --all --id X --from a --topic b --queue-only",
             "work --apns X", "work --provider-key A,B,X", "serve --from a --topic b --listen X",
-            "serve --from a --topic b --outbox-key X", "X", "--X",
+            "serve --from a --topic b --outbox-key X", "setup --in X --topic a", "start --in X --topic a", "X", "--X",
         ].map { ("sealedpush", $0) }
         + [
             "deliver X --device a --topic b", "deliver - --device a --topic b --state X",
             "run --apns X --device a --topic b",
-            "deliver - --device a --topic b --app-name X --picture a.png", "apns --folder X",
+            "deliver - --device a --topic b --app-name X --picture a.png", "apns --folder X", "trial --folder X",
             "apns --folder a --key A,B,X",
         ].map { ("device-simulator", $0) }
 

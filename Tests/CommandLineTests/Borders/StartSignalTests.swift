@@ -99,12 +99,13 @@ import Testing
         #expect(lines == Self.commands.map { "\($0.words): \(128 + number)" }, "\(lines)")
     }
 
-    @Test("SIGHUP ends no service, however early it comes", arguments: ["serve", "work"])
+    @Test("SIGHUP ends no service, however early it comes", arguments: ["serve", "start", "work"])
     func hangUp(command: String) throws {
         try #require(
             try Program("sealedpush", in: folder.url).run("keys", "generate", "sender", "news", "--keyring", "K").status
                 == 0)
-        let words = command == "serve" ? Self.serve : "work --outbox o --apns APNs"
+        let commands = ["serve": Self.serve, "start": "start --in S --topic a", "work": "work --outbox o --apns APNs"]
+        let words = try #require(commands[command])
         let result = try Program(at: "/usr/bin/python3", in: folder.url).run(
             ["-c", Self.hangUp, Program("sealedpush").executable.path] + words.split(separator: " ").map(String.init))
         #expect(result.status == 0 && result.trimmed == "0 times", "\(result.output) \(result.errors)")

@@ -27,13 +27,15 @@ import Testing
             "outbox status --outbox",
             "attach p.png --output o --entry e --url", "seal c.json --from a --to b --topic c --receipts",
             "seal c.json --from a --to b --topic c --overflow-output o --overflow", "work --provider-key",
+            "setup --in", "setup --in x --topic a --provider-key", "setup --in x --topic a --sender-key", "start --in",
             // No options: mistakes that the parser reports.
             "work --prox", "keys list", "keys list --json", "keys",
         ].map { ("sealedpush", $0) }
         + [
             "run --device a --topic b --state s --apns",
             "run --device a --topic b --state s --apns x --login y --server",
-            "apns --folder", "apns --folder x --page", "apns --folder x --port", "apns --folder x --key", "apns --pag",
+            "apns --folder", "trial --folder", "apns --folder x --page", "apns --folder x --port",
+            "apns --folder x --key", "apns --pag",
             "deliver",
         ].map { ("device-simulator", $0) }
 

@@ -24,6 +24,8 @@ import Testing
         try Checkout.text(Checkout.folder.appending(path: name))
     }
 
+    private struct Ended: Error { let errors: String }
+
     @Test("starts the service with the image's version, and serves what the health check asks") func starts()
         async throws
     {
@@ -57,10 +59,8 @@ import Testing
             errors: FileHandle(forWritingTo: folder.appending("errors")))
         defer { process.kill() }
         try await eventually("the health check passes") {
-            let errors = try Checkout.text(folder.appending("errors"))
-            #expect(!process.hasEnded, "\(errors)")
-            return try process.hasEnded
-                || Program("sealedpush").run("doctor", "--ready", "127.0.0.1:\(port)").status == 0
+            if process.hasEnded { throw Ended(errors: try Checkout.text(folder.appending("errors"))) }
+            return try Program("sealedpush").run("doctor", "--ready", "127.0.0.1:\(port)").status == 0
         }
         #expect(try Checkout.text(folder.appending("output")).contains("Serving at \(folder.path)/serve.sock"))
         Glibc.kill(process.identifier, SIGTERM)

@@ -73,5 +73,8 @@ import Testing
         let again = try Program("device-simulator", in: folder.url).run(
             "trial", "--folder", "Other", "--port", "\(port)", "--phones-port", "\(phonesPort)")
         #expect(again.status == 74 && again.errors.contains("can't listen at"), "\(again)")
+        // A killed trial couldn't stop its programs.
+        Glibc.kill(first.identifier, SIGTERM)
+        #expect(first.wait() == .exited(0))
     }
 }

@@ -29,8 +29,10 @@ struct SetupCommand: ParsableCommand {
 
     @Flag(help: "Print one JSON object, and no QR code.") var json = false
 
+    func validate() throws { try SetupLayout.validate(folder) }
+
     func run() throws {
-        let layout = try folder.map { try SetupLayout(in: $0) } ?? .package()
+        let layout = try folder.map(SetupLayout.folder) ?? .package()
         let report = try options.run(layout, providerKey: providerKey)
         guard !json else { return try Output.json(report.json) }
         try report.print()

@@ -39,13 +39,11 @@ struct SetupOptions: ParsableArguments {
 }
 
 extension SetupLayout {
-    /// Returns the layout for `--in`, whose value must be a path.
-    init(in folder: String) throws {
-        guard TypedPath.isPath(folder) else {
-            throw CommandFailure.usage(
-                "--in must be a folder's path, starting with / or ./ if it contains any of :=?@.")
+    /// Checks the value of `--in`.
+    static func validate(_ folder: String?) throws {
+        guard folder.map(TypedPath.isPath) ?? true else {
+            throw ValidationError("--in must be a folder's path, starting with / or ./ if it contains any of :=?@.")
         }
-        self = .folder(folder)
     }
 }
 

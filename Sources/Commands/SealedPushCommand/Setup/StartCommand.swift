@@ -26,8 +26,10 @@ struct StartCommand: AsyncParsableCommand {
 
     @Argument(parsing: .postTerminator, help: .hidden) var serveOptions: [String] = []
 
+    func validate() throws { try SetupLayout.validate(folder) }
+
     func run() async throws {
-        let layout = try SetupLayout(in: folder)
+        let layout = SetupLayout.folder(folder)
         let report = try options.run(layout)
         if report.items.contains(where: \.isNew) { try report.print() }
         guard let settings = try SettingsFile(at: layout.settings) else {

@@ -87,10 +87,18 @@ struct TrialCommand: ParsableCommand {
                 + ["--phones", "\(host):\(phonesPort)", "--listen", "\(host):\(port)", "--token-file", places.token]
                 + (open ? ["--trial", "--metrics", "127.0.0.1:9102"] : []))
         let server = TrialServer(port: port)
-        while await server.status("GET", "/readyz") != 200 { try await programs.sleep(unlessEnded: service) }
-        var token = try SecretFile(places.token, from: "--folder").read(limit: 4_096)
+        var token: [UInt8] = []
         defer { wipe(&token) }
-        let login = try await server.login("alice", token)
+        var login: String?
+        // Another service may answer at this port, until this one fails. The file may be unfinished.
+        while login == nil {
+            try await programs.sleep(unlessEnded: service)
+            guard try InputFile.exists(places.token) else { continue }
+            wipe(&token)
+            token = try SecretFile(places.token, from: "--folder").read(limit: 4_096)
+            login = await server.login("alice", token)
+        }
+        guard let login else { return }
         try print(login, sender: places.sender(), places)
         let phone = "device-simulator"
         try programs.start(
@@ -99,8 +107,7 @@ struct TrialCommand: ParsableCommand {
                 + ["--trust", TrialPlaces.senderName.description, "--keyring", places.keyring]
                 + ["--unlock", places.keyFile, "--state", places.phone.path]
                 + ["--server", "http://127.0.0.1:\(phonesPort)", "--login", login])
-        // Alice is unknown until her phone is enrolled.
-        while await server.status("POST", "/v1/test", token, #"{"user":"alice"}"#) != 202 {
+        while await !server.test("alice", token) {
             try await programs.sleep(unlessEnded: phone)
         }
     }
