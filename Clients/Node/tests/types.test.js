@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -37,7 +37,54 @@ export const middleware: Function = router.middleware
 export const isOpenError = (error: unknown): boolean => error instanceof OpenError && error.code === 'rejected'
 `
 
+// What the documents' code uses besides these modules. An application has these types from npm.
+const others = `
+declare const process: { readonly env: Record<string, string | undefined>; readonly argv: string[]; readonly stdout: { write(data: Uint8Array): void } }
+declare class Buffer extends Uint8Array {}
+declare namespace NodeJS { interface WritableStream { write(data: Uint8Array): boolean } }
+declare module 'node:fs' { export function readFileSync(path: string | URL): Buffer }
+declare module 'express' { const express: any; export default express }
+declare module 'pg' {
+  class Pool { constructor(settings: { connectionString?: string }); query(statement: string, values?: unknown[]): Promise<{ rows: any[] }> }
+  const pg: { Pool: typeof Pool }
+  export default pg
+}
+declare const stored: import('sealed-push').DeviceState
+declare const push: import('sealed-push').Push
+declare const token: string
+`
+
+/** Returns the code in the documents, by the names of files. */
+function documented() {
+  const read = (name) => readFileSync(new URL(name, import.meta.url), 'utf8')
+  const blocks = [...read('../README.md').matchAll(/```js\n(.*?)```/gs)].map(([, text]) => text)
+  assert.equal(blocks.length, 8)
+  // The block about devices continues the one about sealing.
+  blocks[5] = blocks[1] + blocks[5]
+  const [, sealing] = /\ncat > seal\.mjs <<'END'\n(.*?)\nEND\n/s.exec(read('../../../Docs/OtherLanguages.md'))
+  return Object.fromEntries([...blocks.map((text, index) => [`readme${index + 1}.mjs`, text]), ['other-languages.mjs', sealing]])
+}
+
 describe('TypeScript', () => {
+  it('finds no mistake in the code of the documents, and a misspelled name', (context) => {
+    if (version === 0) return context.skip("needs tsc, as in Debian's node-typescript, or TSC=...")
+    const folder = mkdtempSync(join(tmpdir(), 'types'))
+    try {
+      mkdirSync(join(folder, 'node_modules'))
+      symlinkSync(fileURLToPath(new URL('..', import.meta.url)), join(folder, 'node_modules/sealed-push'))
+      const files = { 'others.d.ts': others, ...documented() }
+      files['misspelled.mjs'] = files['readme1.mjs'].replace('title:', 'titel:')
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+      // JavaScript has no types for parameters. All other rules are strict.
+      const words = ['--noEmit', '--allowJs', '--checkJs', '--strict', '--noImplicitAny', 'false', '--skipLibCheck', '--target', 'es2022', '--module', 'node16', '--moduleResolution', 'node16']
+      const { stdout } = spawnSync(compiler, [...words, ...Object.keys(files)], { cwd: folder, encoding: 'utf8' })
+      assert.equal(stdout.split('\n').filter((line) => !line.startsWith('misspelled.mjs(') && /^\S/.test(line)).join('\n'), '')
+      assert.match(stdout, /^misspelled\.mjs\(\d+,\d+\): error TS.*titel/s)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
   it('finds the types of both modules, and a misspelled name, with each way to resolve modules', (context) => {
     if (version === 0) return context.skip("needs tsc, as in Debian's node-typescript, or TSC=...")
     const folder = mkdtempSync(join(tmpdir(), 'types'))
