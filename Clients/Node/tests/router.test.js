@@ -434,8 +434,24 @@ describe('PhoneRouter', () => {
     refused(await app.leave(), 503, 'unavailable')
     assert.equal(server.failures.length, 2)
     assert.equal(printed.length, 7)
-    assert.ok(printed.every((text) => /^sealed-push: .* failed with \w+\n +at /.test(text) && !text.includes('secret')), inspect(printed))
+    assert.ok(printed.every((text) => /^sealed-push: .* failed with \w+(: the function [^\n]*)?\n +at /.test(text) && !text.includes('secret')), inspect(printed))
+    assert.equal(printed.filter((text) => text.includes(' failed with SettingError: ')).length, 4)
     refused(await failing({ report: fail, load: fail }).register(), 503, 'unavailable')
+  })
+
+  it('tells the developer if a function returned something else', async (context) => {
+    const server = setUp()
+    const printed = []
+    context.mock.method(console, 'error', (text) => printed.push(text))
+    for (const [settings, words] of [
+      [{ account: () => 4711 }, 'the function account returned neither text nor undefined: return the name of the account as text: a number needs String(id)'],
+      [{ load: () => [] }, 'the function load must return entries and others'], [{ save: () => 1 }, 'the function save must return true or false'],
+    ]) {
+      const app = new App(backEnd(server.store, { ...settings, report: undefined }), 'alice')
+      const answer = await app.register()
+      refused(answer, 503, 'unavailable')
+      for (const text of [answer.body.detail, printed.pop()]) assert.ok(text.includes(words) && !text.includes('4711'), text)
+    }
   })
 
   it('has no key to seal with while there is no sender', async () => {

@@ -159,6 +159,13 @@ describe('Stores', () => {
     assert.deepEqual(server.failures, [], name)
   }))
 
+  it('say what to pass instead of a path or an address', () => {
+    const wrong = [[SQLiteStore, 'phones.sqlite', 'database', /new SQLiteStore\(new DatabaseSync\(path\)\)/], [PostgresStore, 'postgres:///push', 'pool', /new pg\.Pool\(/]]
+    for (const [Store, argument, code, message] of wrong) {
+      for (const value of [argument, undefined, {}]) assert.throws(() => new Store(value), { name: 'SettingError', code, message })
+    }
+  })
+
   it('share a file of SQLite with another process', { skip: kinds['node:sqlite'].missing }, async () => {
     const path = join(folder, 'shared.sqlite')
     const script = `

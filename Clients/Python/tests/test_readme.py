@@ -12,6 +12,9 @@ import tempfile
 import unittest
 from unittest import mock
 
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+
 import sealed_push
 
 from .backends import Client, django, over_urls, phone_for
@@ -46,6 +49,17 @@ class Readme(unittest.TestCase):
         self.assertEqual(self.phone.open(self.names["push"].payload)["alert"]["body"], "Lunch at one?")
 
     def test_sending(self):
+        try:
+            import jwt
+        except ImportError:
+            jwt = None
+        if jwt is not None:
+            key = ec.generate_private_key(ec.SECP256R1())
+            pem = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+            made = self.names["new_provider_token"](pem, "ABCDE12345", "FGHIJ67890")
+            self.assertEqual(jwt.get_unverified_header(made)["kid"], "ABCDE12345")
+            claims = jwt.decode(made, key.public_key(), ["ES256"])
+            self.assertEqual((set(claims), claims["iss"]), ({"iss", "iat"}, "FGHIJ67890"))
         sent = []
 
         class Client:

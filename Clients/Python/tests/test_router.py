@@ -470,10 +470,16 @@ class Requests(RouterTest):
             self.assertIn("RuntimeError", said)
             self.assertIn(f"`{name}`", said)
             self.assertNotIn(secret, said.replace('"s3cr3t row"', "") + str(answer))
-        for wrong in ({"account": lambda request: 7}, {"load": lambda *_: ()}, {"save": lambda *_: "yes"}):
-            with self.assertLogs("sealed_push", "ERROR") if "save" not in wrong else self.subTest():
+        for wrong, words in (
+            ({"account": lambda request: 4711}, "account returned neither text nor None: return the name of the account as text: a number needs str("),
+            ({"load": lambda *_: ()}, "load must return a Found"), ({"save": lambda *_: "yes"}, "save must return True or False"),
+        ):
+            with self.assertLogs("sealed_push", "ERROR") as logged:
                 answer = self.make(**wrong).send("PUT", path_of(phone), {"record": phone.record, "token": "ab", "environment": "sandbox"})
             self.expect(answer, 503, "unavailable")
+            for said in (logged.output[0], answer.json["detail"]):
+                self.assertIn(f"the function {words}", said)
+                self.assertNotIn("4711", said)
 
     def test_a_stored_device_that_is_damaged(self):
         client, phone = self.make(), self.phone()

@@ -49,7 +49,7 @@ export class PhoneRouter<Context = any> {
    *   given, or the request of Express. `load` and `save`: see DeviceStore. `test`: sends a test push and returns nothing, or the
    *   reason why this device gets none; without it, there are no tests. `service`: the name that the app uses for this server (see
    *   Leaving); by default, the topic. `senderSet`: the newest sender set, pushrecord..... `base`: the path before `/v1`. `report`:
-   *   is told where an error happened; by default, it prints the type and the place of the error, not its text. `clock`: returns
+   *   is told where an error happened; by default, it prints the type and the place of the error, and the text only of a SettingError, such as that `account` returned a number. `clock`: returns
    *   Unix seconds.
    * @throws SettingError, RecordError
    */
@@ -95,6 +95,7 @@ export class SQLiteStore implements DeviceStore {
   /**
    * Creates the table if it doesn't exist, and sets `busy_timeout` to 5 seconds.
    * @param database A connection that has no open transaction when the router uses it.
+   * @throws SettingError
    */
   constructor(database: SQLiteDatabase)
   readonly load: (enrollment: string, account: string | undefined) => Found
@@ -114,6 +115,7 @@ export interface PostgresQueries {
 export class PostgresStore implements DeviceStore {
   /** The statements that create the table and two functions, for a migration. They can be repeated. */
   static readonly schema: string
+  /** @throws SettingError */
   constructor(pool: PostgresQueries)
   readonly load: (enrollment: string, account: string | undefined) => Promise<Found>
   readonly save: (enrollment: string, account: string | undefined, found: Found, entries: Entry[]) => Promise<boolean>

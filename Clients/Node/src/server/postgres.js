@@ -1,5 +1,6 @@
 // Stores devices in PostgreSQL, for a PhoneRouter. index.d.ts documents the members.
 
+import { SettingError } from '../errors.js'
 import { blake2b } from '../protocol/blake2b.js'
 import { isRefusal } from './entries.js'
 
@@ -73,6 +74,7 @@ export class PostgresStore {
   #pool
 
   constructor(pool) {
+    if (typeof pool?.query !== 'function') throw new SettingError('pool')
     this.#pool = pool
   }
 

@@ -103,7 +103,9 @@ export class PhoneRouter {
       response = await this.#answer(request, context)
     } catch (error) {
       if (!(error instanceof Problem)) this.#tell('a request', error)
-      response = (error instanceof Problem ? error : unavailable('the request failed')).response()
+      // A mistake in the application. The error's text is this package's own, so the developer may see it in both places.
+      const detail = error instanceof SettingError ? error.message : 'the request failed'
+      response = (error instanceof Problem ? error : unavailable(detail)).response()
     }
     const { status, headers } = response
     return request.method === 'HEAD' ? new Response(null, { status, headers }) : response
@@ -179,7 +181,7 @@ class Exchange {
       throw new Problem(401, 'unauthorized', 'the request has no valid token', given)
     }
     // An empty name, or a number that JavaScript has rounded, could be several accounts.
-    if (typeof account !== 'string' || account === '') throw new TypeError('account() returns text or undefined')
+    if (typeof account !== 'string' || account === '') throw new SettingError('account')
     if (!this.#tools.requests.take(account)) throw tooMany('too many requests by this user', 10)
     this.#account = account
   }
@@ -310,7 +312,7 @@ class Exchange {
 
   async #find() {
     const found = await this.#tools.ask('load', this.#enrollment, this.#account)
-    if (!Array.isArray(found?.entries) || !Number.isInteger(found.others)) throw new TypeError('load() returns entries and others')
+    if (!Array.isArray(found?.entries) || !Number.isInteger(found.others)) throw new SettingError('load')
     return found
   }
 
@@ -321,7 +323,7 @@ class Exchange {
       const { entries, result } = decide(found)
       if (entries === undefined) return result
       const isSaved = await this.#tools.ask('save', this.#enrollment, this.#account, found, entries)
-      if (typeof isSaved !== 'boolean') throw new TypeError('save() returns true or false')
+      if (typeof isSaved !== 'boolean') throw new SettingError('save')
       if (isSaved) return result
     }
     throw unavailable('too many requests for this device at once', 2)
@@ -380,10 +382,11 @@ function requireUnclaimed(others) {
 /** Returns the enrollment key's entries. Once the device is proven here, others' claims to it are dropped. */
 const claimed = (entry, others) => (isProven(entry) ? [entry] : [...others, entry])
 
-/** Tells an operator where an error happened, but not its text, which may contain a row. */
+/** Tells an operator where an error happened, but not its text, which may contain a row, unless it is a SettingError's. */
 function log(what, error) {
+  const why = error instanceof SettingError ? `: ${error.message}` : ''
   const frames = String(error?.stack ?? '').split('\n').filter((line) => /^ +at /.test(line))
-  console.error([`sealed-push: ${what} failed with ${error?.name}`, ...frames].join('\n'))
+  console.error([`sealed-push: ${what} failed with ${error?.name}${why}`, ...frames].join('\n'))
 }
 
 /** Returns the token in the `Authorization` header, or undefined. */

@@ -1,5 +1,6 @@
 // Stores devices in SQLite, for a PhoneRouter. index.d.ts documents the members.
 
+import { SettingError } from '../errors.js'
 import { isProven, isRefusal } from './entries.js'
 
 const SCHEMA = `
@@ -33,6 +34,7 @@ export class SQLiteStore {
   #database
 
   constructor(database) {
+    if (typeof database?.exec !== 'function' || typeof database.prepare !== 'function') throw new SettingError('database')
     database.exec('PRAGMA busy_timeout = 5000')
     database.exec(SCHEMA)
     this.#database = database

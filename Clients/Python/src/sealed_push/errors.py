@@ -98,6 +98,12 @@ class SettingError(SealedPushError):
         "sender": ("not a sender", "pass a sealed_push.Sender"),
         "device-name": ("not a device's name", "use 1 to 128 bytes of text, and not . or .."),
         "idempotency-key": ("not an idempotency key", "use 1 to 256 bytes of text, or None"),
+        "account": (
+            "the function account returned neither text nor None",
+            "return the name of the account as text: a number needs str(user.pk)",
+        ),
+        "load": ("the function load must return a Found", "see sealed_push.router.Found"),
+        "save": ("the function save must return True or False", "return False if load would no longer return the same"),
         "asynchronous": ("a function is asynchronous", "in Django, give PhoneRouter ordinary functions"),
         "database": ("not the address of a database", "percent-encode the special characters of its password"),
         "outbox-key": ("not an outbox key", "pass the text of the file named by --outbox-key"),

@@ -98,7 +98,7 @@ class PhoneRouter:
         clock: Callable[[], float] = time.time,
     ) -> None:
         """If a function raises, the phone gets 503 `unavailable`. The log gets the error's type but not its text, which may
-        contain a row. With `sealed_push.asgi`, a function may be asynchronous; others are called in a thread.
+        contain a row. If a function returns something else than described here, the log and the response say so. With `sealed_push.asgi`, a function may be asynchronous; others are called in a thread.
 
         account: `account(request)` returns the account whose login came with the request, in `request.bearer`, or None.
         load: `load(enrollment, account)` returns the Found of an enrollment key.
@@ -160,7 +160,9 @@ class PhoneRouter:
             response = problem.response()
         except Exception as error:
             _report("a request", error)
-            response = unavailable("the request failed").response()
+            # A mistake in the application. The error's text is this package's own, so the developer may see it in both places.
+            detail = str(error) if isinstance(error, SettingError) else "the request failed"
+            response = unavailable(detail).response()
         return replace(response, body=b"") if request.method == "HEAD" else response
 
     async def _respond(self, request: Request, call: Caller) -> Response:
@@ -205,7 +207,7 @@ class _Exchange:
             hint, challenge = "Log in again.", {"WWW-Authenticate": "Bearer"}
             raise Problem(401, "unauthorized", "the request has no valid token", hint, challenge)
         if not isinstance(account, str):
-            raise TypeError("an account is text or None")
+            raise SettingError("account")
         if not self._router._requests.take(account):
             raise _too_many("too many requests by this user", 10)
         self._account = account
@@ -330,7 +332,7 @@ class _Exchange:
     async def _find(self, enrollment: str, account: str | None) -> Found:
         found = await self._ask("load", self._router._load, enrollment, account)
         if not isinstance(found, Found):
-            raise TypeError("load returns a Found")
+            raise SettingError("load")
         return found
 
     async def _change(
@@ -344,7 +346,10 @@ class _Exchange:
             entries, outcome = decide(found)
             if entries == found.entries:
                 return outcome
-            if await self._ask("save", self._router._save, enrollment, account, found, entries) is True:
+            is_saved = await self._ask("save", self._router._save, enrollment, account, found, entries)
+            if not isinstance(is_saved, bool):
+                raise SettingError("save")
+            if is_saved:
                 return outcome
         raise unavailable("too many requests for this device at once", retry_after=2)
 
@@ -413,6 +418,7 @@ def _too_many(detail: str, retry_after: int) -> Problem:
 
 
 def _report(what: str, error: Exception) -> None:
-    """Logs where an error happened, but not its text."""
+    """Logs where an error happened, but not its text, unless it is a SettingError's."""
+    why = f": {error}" if isinstance(error, SettingError) else ""
     place = "".join(traceback.format_tb(error.__traceback__)[-3:])
-    _log.error("%s failed with %s\n%s", what, type(error).__name__, place)
+    _log.error("%s failed with %s%s\n%s", what, type(error).__name__, why, place)
