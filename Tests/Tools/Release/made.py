@@ -71,6 +71,13 @@ def blob(archive, digest):
         return files.extractfile("blobs/sha256/" + digest.removeprefix("sha256:")).read()
 
 
+def stand_in(path, script):
+    """Writes a program from a shell script."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/usr/bin/env bash\n{script}\n")
+    path.chmod(0o755)
+
+
 def packages(out, architecture, version="1.2.3", commit=COMMIT):
     """Fills a folder with what Scripts/package makes, with its checksums."""
     Path(out).mkdir()

@@ -42,16 +42,11 @@ class ReleaseTests(unittest.TestCase):
         self.git("init", "--quiet", "--initial-branch", "main")
         self.write("CHANGELOG.md", CHANGES)
         # A release must not build Swift in these tests.
-        (self.folder / "bin").mkdir()
-        self.program(self.folder / "bin/swift", f"touch '{self.folder}/swift-was-called'")
+        made.stand_in(self.folder / "bin/swift", f"touch '{self.folder}/swift-was-called'")
 
     def tearDown(self):
         self.assertFalse((self.folder / "swift-was-called").exists())
         self.assertEqual([path.name for path in (self.folder / "scratch").iterdir()], [], "a secret key may be left behind")
-
-    def program(self, path, script):
-        path.write_text(f"#!/usr/bin/env bash\n{script}\n")
-        path.chmod(0o755)
 
     def git(self, *words):
         user = ("-c", "user.name=Test", "-c", "user.email=test@localhost", "-c", "core.hooksPath=/dev/null")
@@ -141,7 +136,7 @@ class ReleaseTests(unittest.TestCase):
             "docs": "mkdir -p .build/documentation && echo page >.build/documentation/index.html",
             "device-package": "mkdir -p \"$1\" && echo manifest >\"$1/Package.swift\"",
         }.items():
-            self.program(self.checkout / "Scripts" / name, script)
+            made.stand_in(self.checkout / "Scripts" / name, script)
         self.write("CHANGELOG.md", CHANGES)
         shutil.rmtree(built)
         self.packages(OWN, "built")
