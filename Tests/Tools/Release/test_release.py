@@ -107,6 +107,7 @@ class ReleaseTests(unittest.TestCase):
         self.verify(self.out / "dry-run.pub")
         for script in ("Scripts/package", "Scripts/docs"):
             self.assertRegex(result.stdout, rf"skipped, since it builds Swift \({script}")
+        self.assertIn("let package = Package(", (self.out / "device/Package.swift").read_text())
         self.assertIn("Nothing was uploaded", result.stdout)
         self.assertEqual(self.git("tag"), "")
         self.assertEqual(self.git("status", "--porcelain"), "")
@@ -134,7 +135,7 @@ class ReleaseTests(unittest.TestCase):
         for name, script in {
             "package": f"[ \"$2 $3\" = \"--commit $(git rev-parse HEAD)\" ] && [ -z \"$(git tag)\" ] && cp -r '{built}' \"$1\"",
             "docs": "mkdir -p .build/documentation && echo page >.build/documentation/index.html",
-            "device-package": "mkdir -p \"$1\" && echo manifest >\"$1/Package.swift\"",
+            "device-package": "[ ! -e fails ] && git rev-parse --verify --quiet \"refs/tags/$3\" && mkdir \"$1\" && echo \"$2\" >\"$1/made\"",
         }.items():
             made.stand_in(self.checkout / "Scripts" / name, script)
         self.write("CHANGELOG.md", CHANGES)
@@ -146,10 +147,9 @@ class ReleaseTests(unittest.TestCase):
         result = self.documented("--packages")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.verify(self.folder / "public")
-        archives = {"documentation": "./index.html", "device": "./Package.swift"}
-        for name, member in archives.items():
-            with tarfile.open(self.out / f"sealed-push-{name}_{VERSION}.tar.xz") as archive:
-                self.assertIn(member, archive.getnames())
+        with tarfile.open(self.out / f"sealed-push-documentation_{VERSION}.tar.xz") as archive:
+            self.assertIn("./index.html", archive.getnames())
+        self.assertEqual((self.out / "device/made").read_text(), "--tag\n")
         self.assertTrue(set(built_files) <= set(self.files()))
         self.assertEqual(self.git("rev-parse", f"{VERSION}^{{commit}}"), self.git("rev-parse", "HEAD"))
         self.assertEqual(
@@ -171,6 +171,17 @@ class ReleaseTests(unittest.TestCase):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         self.assertEqual(len({path.name for path in (self.out / "apt/pool").iterdir()} - before), 2)
         self.assertEqual(self.git("tag"), f"{VERSION}\n99.0.0")
+        # A release that fails at its end leaves no tag.
+        self.git("tag", "--delete", "99.0.0")
+        shutil.rmtree(self.out)
+        self.write(".gitignore", "/.build\n/fails\n")
+        (self.checkout / "fails").touch()
+        shutil.rmtree(next_packages)
+        next_packages = self.packages(OWN, "next", version="99.0.0")
+        result = self.release(*keys, "--packages", next_packages, version="99.0.0", dry=False)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertNotIn("is ready", result.stdout)
+        self.assertEqual(self.git("tag"), VERSION)
 
     def test_the_clients_packages_are_the_same_each_time_and_have_the_version_and_the_readme(self):
         folders = [self.folder / name for name in ("a", "b")]
