@@ -57,7 +57,8 @@ import UserNotifications
         for _ in 0..<300 {
             let count = Locked(0)
             let handover = NotificationHandover(
-                Fixture.request(field: nil), best: .safeDefault(SafeDefault(body: "d"), reason: .outOfTime)
+                Fixture.request(field: nil), best: .safeDefault(SafeDefault(body: "d"), reason: .outOfTime),
+                generic: SafeDefault(body: "d")
             ) { _ in count.withLock { $0 += 1 } }
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
                 if thread == 0 { handover.keep(.safeDefault(SafeDefault(body: "e"), reason: .rejected)) }

@@ -25,7 +25,7 @@ public struct ChartStage: ServiceStage {
 
     /// Returns the draft with a picture of its chart.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
-        guard let chart = draft.opened.content.chart else { return draft }
+        guard let chart = draft.opened.content.chart, draft.shownLevel == .full else { return draft }
         let file = try context.scratchFile(named: "chart.png")
         let thumbnail = try await context.budget.largeWork.run {
             let picture = try ChartPicture(chart, style: style)

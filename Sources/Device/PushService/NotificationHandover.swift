@@ -8,13 +8,20 @@ internal import UserNotifications
 final class NotificationHandover: Sendable {
     private let pending: Locked<Pending?>
 
+    /// The text of notifications that don't show their message.
+    private let generic: SafeDefault
+
     private struct Pending {
         let handler: (UNNotificationContent) -> Void
         let original: UNNotificationContent
         var best: Presentation
     }
 
-    init(_ request: UNNotificationRequest, best: Presentation, handler: @escaping (UNNotificationContent) -> Void) {
+    init(
+        _ request: UNNotificationRequest, best: Presentation, generic: SafeDefault,
+        handler: @escaping (UNNotificationContent) -> Void
+    ) {
+        self.generic = generic
         // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread. They are touched
         // only under the lock, and by the one thread that takes them out.
         nonisolated(unsafe) let pending: Pending? = Pending(handler: handler, original: request.content, best: best)
@@ -56,12 +63,12 @@ final class NotificationHandover: Sendable {
         }
         guard let taken else { return nil }
         guard case .opened(let draft) = taken.best else {
-            taken.handler(taken.best.content(original: taken.original))
+            taken.handler(taken.best.content(original: taken.original, generic: generic))
             return taken.best
         }
         // Leave out a picture that hasn't been read by now.
         let shown = BadgeCount.showingLargest(of: draft.withPicture { _ in nil }) { draft in
-            taken.handler(Presentation.opened(draft).content(original: taken.original))
+            taken.handler(Presentation.opened(draft).content(original: taken.original, generic: generic))
         }
         return .opened(shown)
     }

@@ -6,6 +6,8 @@ internal import SealedPush
 /// One push, from the field on the wire to what is shown: steps 1 to 6 of Specification 6, and a line in the log.
 struct PushOpening: Sendable {
     private let configuration: ServiceConfiguration
+    /// The service module's folder; nil if the system doesn't know the app group.
+    private let folder: URL?
     private let opener: Opener
     /// Replaced in tests.
     var ledger: (any ReplayLedger)?
@@ -19,7 +21,7 @@ struct PushOpening: Sendable {
             topic: configuration.topic, keys: DeviceKeys(configuration.keys.items(environment)),
             trusting: configuration.trusted(adding: environment.senders), allowsAnonymous: configuration.allowsAnonymous
         )
-        let folder = environment.folder(configuration.container)
+        folder = environment.folder(configuration.container)
         ledger = folder.map { FileLedger(in: $0) }
         log = folder.map { ServiceLog(folder: $0) }
         markers = folder.map { ConfirmationMarkers(in: $0) }
@@ -40,7 +42,8 @@ struct PushOpening: Sendable {
             guard let answer else { throw .malformedContent }
             let isRepeat = answer == .repeated
             if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat) }
-            return .opened(NotificationDraft(opened, isRepeat: isRepeat))
+            return .opened(
+                NotificationDraft(opened, isRepeat: isRepeat, disclosureRules(at: now), envelope: field))
         } catch {
             return .safeDefault(configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
         }
@@ -94,6 +97,23 @@ struct PushOpening: Sendable {
 
     /// Returns the senders that are trusted now, or nil if that can't be read.
     func trustedSenders() -> [SenderPublicKey]? { try? opener.trustedSenders(at: now()) }
+
+    /// Returns the content of a shown notification's envelope, or nil if it no longer opens. Records nothing.
+    func content(ofShown field: String) -> Content? {
+        guard let envelope = try? Envelope(parsing: field) else { return nil }
+        return try? opener.open(envelope, at: now()).content
+    }
+
+    /// Returns the app's rules, or the strictest if they can't be read.
+    private func disclosureRules(at now: Timestamp) -> DisclosureRules {
+        do throws(RulesError) {
+            guard let folder else { throw .unreadable }
+            return try DisclosureRules(in: folder)
+        } catch {
+            write(ServiceLog.Entry(time: now, stage: "DisclosureRules", failure: error))
+            return DisclosureRules(level: .generic)
+        }
+    }
 
     func presentOutOfTime() -> Presentation { .safeDefault(configuration.safeDefault, reason: .outOfTime) }
 

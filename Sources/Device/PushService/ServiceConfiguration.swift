@@ -112,8 +112,8 @@ extension ServiceConfiguration {
         TrustedSenders(PublishedKeys.trusted(senders) + others, authorities: PublishedKeys.trusted(authorities))
     }
 
-    /// Opens an envelope outside the extension, off the main actor, and shows nothing. For a notification that arrived
-    /// before the first unlock, use ``reopened(_:)``.
+    /// Opens an envelope outside the extension, off the main actor, and shows nothing. For a notification that doesn't show
+    /// its message. For one that arrived before the first unlock, use ``reopened(_:)``.
     ///
     /// Performs all steps of Specification 6, including the ledger, so the message doesn't open again in another push. A
     /// background push's envelope belongs in ``withdraw(envelope:)``: here, it's refused with `malformedContent` and not
@@ -140,7 +140,9 @@ extension ServiceConfiguration {
     }
 
     nonisolated(nonsending) package func openedAgain(_ request: UNNotificationRequest) async -> UNNotificationRequest? {
-        guard let envelope = SealedNotification(userInfo: request.content.userInfo)?.envelope else { return nil }
+        guard let locked = SealedNotification(userInfo: request.content.userInfo), locked.reason == .locked,
+            let envelope = locked.envelope
+        else { return nil }
         let field = UNMutableNotificationContent()
         field.userInfo = [Envelope.fieldName: envelope]
         let again = UNNotificationRequest(identifier: request.identifier, content: field, trigger: nil)
@@ -158,7 +160,7 @@ extension ServiceConfiguration {
             environment.notifications.removeDeliveredNotifications(withIdentifiers: [request.identifier])
             return nil
         }
-        guard sealed.envelope == nil, let shown = content.mutableCopy() as? UNMutableNotificationContent else {
+        guard sealed.reason != .locked, let shown = content.mutableCopy() as? UNMutableNotificationContent else {
             return nil
         }
         // The safe default has already played its sound.

@@ -69,7 +69,8 @@ final class ServiceRun: Sendable {
         self.opening = opening
         field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
-        handover = NotificationHandover(request, best: opening.presentOutOfTime(), handler: handler)
+        handover = NotificationHandover(
+            request, best: opening.presentOutOfTime(), generic: configuration.safeDefault, handler: handler)
         badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
         markers = environment.folder(configuration.container).map(RunMarkers.init(in:))
         stages = configuration.stages
@@ -98,7 +99,7 @@ final class ServiceRun: Sendable {
             improve = { [context, badge, opening] in
                 await opened.withdraw(
                     from: context.environment.notifications, badge, isRepeat: isRepeat,
-                    trusting: opening.trustedSenders())
+                    trusting: opening.trustedSenders(), reading: opening.content(ofShown:))
             }
         default: return complete()
         }
@@ -172,7 +173,7 @@ final class ServiceRun: Sendable {
         if let marker { markers?.end(marker) }
         stop()
         var files: [URL] = []
-        if case .opened(let draft) = shown { files = draft.attachments.map(\.file) }
+        if case .opened(let draft) = shown { files = draft.shownAttachments.map(\.file) }
         scratch.close(keeping: files)
         afterwards(shown, elapsed: elapsed)
         return shown

@@ -47,6 +47,7 @@ import Testing
             ("relevance-score", { $0.relevanceScore = 0 }), ("template", { $0.isTemplate = true }),
             ("chart", { $0.chart = PushChart(.line, points: [1]) }),
             ("person", { $0.person = Content.Person(name: "Nina", id: "u") }),
+            ("disclosure", { $0.disclosure = .generic }),
         ]
         for (name, change) in changes {
             var content = good
@@ -76,6 +77,7 @@ import Testing
         let file = #""url":"https://example.com/f","size":9,"hash":"\#(hash)","plain":true"#
         for (member, json) in [
             ("interruption-level", #""interruption-level":"\#(value)""#),
+            ("disclosure", #""disclosure":"\#(value)""#),
             ("chart.kind", #""chart":{"kind":"\#(value)","points":[1]}"#),
             ("chart.color", #""chart":{"kind":"bar","points":[1],"color":"\#(value)"}"#),
             ("attachments[0].type", #""attachments":[{\#(file),"id":"a","type":"\#(value)"}]"#),
@@ -113,6 +115,29 @@ import Testing
             // A receiver treats it as absent.
             #expect(try Content(opening: content.json) == Content(body: "{{quote}}"))
         }
+    }
+
+    @Test("A level of disclosure is one of three; a receiver takes any other value for the strictest")
+    func disclosure() throws {
+        for level in Content.Disclosure.allCases {
+            let json = Array(#"{"alert":{"body":"x"},"disclosure":"\#(level.rawValue)"}"#.utf8)
+            var content = Content(body: "x")
+            content.disclosure = level
+            #expect(refusal(content) == nil)
+            #expect(try Content(parsing: json) == content)
+            #expect(try Content(opening: json) == content)
+            #expect(try Content(parsing: content.json) == content)
+        }
+        for value: JSONValue in ["Full", "", "none", 0, true, .null, [], ["full"], [:]] {
+            var content = Content(body: "x")
+            content.other = ["disclosure": value]
+            #expect(throws: ContentError.unusable(value, at: "disclosure")) { try Content(parsing: content.json) }
+            var read = Content(body: "x")
+            read.disclosure = .generic
+            #expect(try Content(opening: content.json) == read)
+        }
+        let levels = Content.Disclosure.allCases
+        #expect(levels == [.full, .sender, .generic] && levels.sorted() == levels && levels.shuffled().max() == .generic)
     }
 
     @Test("Content without visible text is refused") func invisible() {

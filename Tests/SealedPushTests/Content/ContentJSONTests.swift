@@ -20,6 +20,7 @@ import Testing
         content.category = "category"
         content.interruptionLevel = .timeSensitive
         content.relevanceScore = 0.25
+        content.disclosure = .sender
         content.data = ["nothing": .null, "list": [1, 2.5, true], "text": "x"]
         content.other = ["future": ["a": .null], "x": 1]
         let file = RemoteFile(
@@ -50,7 +51,7 @@ import Testing
             "attachments":[{"hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","id":"a","plain":true,"size":9,\
             "type":"image/png","url":"https://a/f"}],\
             "chart":{"kind":"line","points":[1,null]},"receipt":{"id":"AAAAAAAAAAAAAAAAAAAAAA",\
-            "key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","url":"https://a/r"},"future":{"a":null},"x":1}
+            "key":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","url":"https://a/r"},"disclosure":"sender","future":{"a":null},"x":1}
             """
         #expect(String(decoding: Self.full.json, as: UTF8.self) == expected)
     }

@@ -122,6 +122,7 @@ import Testing
             content.data = [1]
             content.other = ["new": 1]
             content.relevanceScore = 1
+            content.disclosure = .generic
         }
         let opened = try exchange.opener(allowsAnonymous: true)
             .open(exchange.sealAnonymously(content), at: exchange.now)
@@ -209,6 +210,16 @@ import Testing
         // It has opened with the first part, so an end of its own changes nothing.
         let ended = whole(of: opened) { $0.expires = exchange.now.advanced(bySeconds: -86_400) }
         #expect(opened.completed(by: ended) != nil)
+    }
+
+    @Test("The whole content is as private as the stricter of both parts") func disclosure() throws {
+        for first in Content.Disclosure.allCases {
+            let opened = try opened { $0.disclosure = first }
+            for second in Content.Disclosure.allCases {
+                let json = whole(of: opened) { $0.disclosure = second }
+                #expect(try #require(opened.completed(by: json)).content.disclosure == max(first, second))
+            }
+        }
     }
 
     @Test("The whole content names no further file, and has no receipt of its own") func nested() throws {

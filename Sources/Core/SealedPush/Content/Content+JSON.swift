@@ -8,7 +8,7 @@ extension Content {
     static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
         "category", "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "person",
-        "receipt", "template", "withdraw",
+        "receipt", "template", "withdraw", "disclosure",
     ]
 
     /// Reads content JSON that is to be sealed. `id`, `topic`, and `sent` may be missing; all other members must follow
@@ -94,6 +94,9 @@ extension Content {
             isTemplate = value == .bool(true)
             guard isTemplate || isLenient else { throw .unusable(value, at: "template") }
         }
+        if let value = object.take("disclosure") {
+            disclosure = try Disclosure(value, at: "disclosure", isLenient: isLenient)
+        }
         other = object.rest.dictionary
     }
 
@@ -172,6 +175,7 @@ extension Content {
             object.value("withdraw", withdrawal?.json)
             receiptPlace = object.byteCount
             if isTemplate { object.value("template", true) }
+            if disclosure != .full { object.string("disclosure", disclosure.rawValue) }
             for (name, value) in other.sorted(by: { $0.key < $1.key }) { object.value(named: name, value) }
         }
         return (writer.bytes, receiptPlace)

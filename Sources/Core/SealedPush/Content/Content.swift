@@ -51,6 +51,9 @@ public struct Content: Hashable, Sendable {
     /// Whether `{{name}}` in title, subtitle, and body stands for a value only the device knows. Source: ContentParts 17.
     /// False unless the sender sets it: the text of any other message is shown as is, including its braces.
     public var isTemplate = false
+    /// How much of the message its notification may show; the app's own rules can only show less. In opened content, the
+    /// strictest level if this version can't read the value. Source: ContentParts 26.
+    public var disclosure = Disclosure.full
     /// Members that this version doesn't know; kept for the app.
     public var other: [String: JSONValue]
 

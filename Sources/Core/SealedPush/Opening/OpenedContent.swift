@@ -31,6 +31,8 @@ extension OpenedContent {
         whole.overflow = nil
         // One file may serve many devices, but a receipt belongs to one device.
         whole.receipt = content.receipt
+        // The file can't show more than the push allows.
+        whole.disclosure = max(whole.disclosure, content.disclosure)
         return OpenedContent(
             content: whole, id: id, topic: topic, sent: sent, sender: sender, recipient: recipient,
             ledgerKey: ledgerKey)

@@ -14,9 +14,9 @@ public struct MediaStage: ServiceStage {
     /// Creates a stage that fetches only from the open internet, unless the app allows more. Always uses `https`.
     public init(reaching reach: NetworkReach = .internet) { self.reach = reach }
 
-    /// Returns a part for each attachment.
+    /// Returns a part for each attachment that the notification needs.
     public func parts(of draft: NotificationDraft) -> [any ServiceStage] {
-        draft.opened.content.attachments.enumerated().map { index, attachment in
+        draft.opened.content.attachments.enumerated().filter { draft.needs($0.element) }.map { index, attachment in
             MediaPart(attachment: attachment, position: index, reach: reach)
         }
     }

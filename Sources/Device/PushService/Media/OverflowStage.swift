@@ -24,7 +24,7 @@ public struct OverflowStage: ServiceStage {
         // Reading hostile content takes a few megabytes.
         let opened = try await context.budget.largeWork.run { draft.opened.completed(by: bytes) }
         guard let opened else { throw MediaError.otherContent }
-        return NotificationDraft(opened, isRepeat: draft.isRepeat)
+        return NotificationDraft(opened, completing: draft)
     }
 
     private func fetch(_ overflow: Overflow, in context: StageContext) async throws -> [UInt8] {

@@ -8,10 +8,11 @@ internal import Intents
 #endif
 
 extension Presentation {
-    /// Makes the notification's content: new and empty, then filled. `original` is used only for plain pushes.
-    func content(original: UNNotificationContent) -> UNNotificationContent {
+    /// Makes the notification's content: new and empty, then filled. `original` is used only for plain pushes, and `generic`
+    /// is the text of a message that isn't shown.
+    func content(original: UNNotificationContent, generic: SafeDefault) -> UNNotificationContent {
         switch self {
-        case .opened(let draft): Self.content(draft)
+        case .opened(let draft): Self.content(draft.disclosed(as: generic))
         case .safeDefault(let safeDefault, let reason, let envelope):
             Self.content(safeDefault, reason: reason, envelope: envelope)
         case .plain: Self.withoutClaim(original)
@@ -57,6 +58,12 @@ extension Presentation {
         var members: [String: Any] = ["outcome": "opened", "id": opened.id.description]
         members["sent"] = Int(opened.sent.secondsSince1970)
         members["sender"] = opened.sender?.description
+        let level = draft.shownLevel
+        guard level == .full else {
+            members["disclosure"] = level.rawValue
+            members["envelope"] = draft.envelope
+            return members
+        }
         members["data"] = draft.data.map(SealedNotification.text)
         if !opened.content.other.isEmpty { members["other"] = SealedNotification.text(.object(opened.content.other)) }
         let addresses = draft.attachments.compactMap { attachment in

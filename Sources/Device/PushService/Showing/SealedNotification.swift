@@ -14,11 +14,15 @@ public struct SealedNotification: Hashable, Sendable {
     public let sent: Timestamp?
     /// The sender's public key, if it opened and the sender is known.
     public let sender: SenderPublicKey?
-    /// The app's own data, if it opened and has any; ``decode(_:)`` converts it to a value.
-    public let data: JSONValue?
+    /// The app's own data, if it opened and has any; ``decode(_:)`` converts it to a value. Missing if the notification
+    /// doesn't show its message: ``ServiceConfiguration/complete(_:)`` adds it.
+    public private(set) var data: JSONValue?
     /// The content's keys that this version doesn't know.
-    public let other: [String: JSONValue]
-    /// The envelope's text, if the device was locked; see ``ServiceConfiguration/reopened(_:)``.
+    public private(set) var other: [String: JSONValue]
+    /// How much of the message the notification shows.
+    public let disclosure: Content.Disclosure
+    /// The envelope's text, if the device was locked (``ServiceConfiguration/reopened(_:)``), or if the notification doesn't
+    /// show all (``ServiceConfiguration/complete(_:)``).
     public let envelope: String?
     /// The URLs from which the attachments were fetched, by identifier.
     public let attachmentURLs: [String: URL]
@@ -39,7 +43,16 @@ public struct SealedNotification: Hashable, Sendable {
         data = (members["data"] as? String).flatMap(Self.value)
         other = (members["other"] as? String).flatMap(Self.value)?.members ?? [:]
         envelope = members["envelope"] as? String
+        let level = members["disclosure"] as? String
+        disclosure = level.map { Content.Disclosure(rawValue: $0) ?? .generic } ?? .full
         attachmentURLs = (members["attachments"] as? [String: String] ?? [:]).compactMapValues(URL.init(string:))
+    }
+
+    /// Returns the same with the app's data from the message's content.
+    func with(_ content: Content) -> SealedNotification {
+        var completed = self
+        (completed.data, completed.other) = (content.data, content.other)
+        return completed
     }
 
     /// Decodes ``data`` as JSON; missing data counts as null.

@@ -20,7 +20,8 @@ extension ServiceConfiguration {
         guard let (opened, isRepeat) = try opening.openWithdrawal(field: envelope) else { return nil }
         let count = environment.folder(container).map(BadgeCount.init(in:))
         await opened.withdraw(
-            from: environment.notifications, count, isRepeat: isRepeat, trusting: opening.trustedSenders())
+            from: environment.notifications, count, isRepeat: isRepeat, trusting: opening.trustedSenders(),
+            reading: opening.content(ofShown:))
         return opened
     }
 }
@@ -30,9 +31,11 @@ extension OpenedContent {
     ///
     /// - Parameter trusted: The senders that are trusted now; nil if that can't be read, so that only the withdrawal's own
     ///   sender counts.
+    /// - Parameter read: Returns a message's content from its envelope: a notification that doesn't show its message doesn't
+    ///   name its thread.
     func withdraw(
         from center: any NotificationList, _ count: BadgeCount?, isRepeat: Bool,
-        trusting trusted: [SenderPublicKey]?
+        trusting trusted: [SenderPublicKey]?, reading read: @Sendable (String) -> Content?
     ) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in
@@ -45,7 +48,7 @@ extension OpenedContent {
             case .message(let id): message == id
             // Times are whole seconds, so a notification from the same second may be newer.
             case .thread(let thread, let id):
-                message == id || content.threadIdentifier.hasBytes(of: thread) && sent < self.sent
+                message == id || sent < self.sent && shown.thread(content, read).hasBytes(of: thread)
             }
         }
         if !withdrawn.isEmpty {
@@ -56,5 +59,13 @@ extension OpenedContent {
         if let badge = BadgeCount.number(setBy: content, isRepeat: isRepeat, in: count) {
             try? await center.setBadgeCount(badge)
         }
+    }
+}
+
+extension SealedNotification {
+    /// Returns the message's thread; empty if it has none, or if it can no longer be read.
+    fileprivate func thread(_ content: UNNotificationContent, _ read: (String) -> Content?) -> String {
+        guard disclosure != .full else { return content.threadIdentifier }
+        return envelope.flatMap(read)?.threadID ?? ""
     }
 }

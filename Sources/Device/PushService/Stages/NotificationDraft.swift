@@ -14,6 +14,12 @@ public struct NotificationDraft: Sendable {
     public let isRepeat: Bool
     /// The files to show, in ascending ``DraftAttachment/position``; the first provides the thumbnail.
     public var attachments: [DraftAttachment] = []
+    /// The app's rules for what the notification shows.
+    let rules: DisclosureRules
+    /// The sealed message, which the notification contains in place of what it doesn't show; nil if there is none.
+    let envelope: String?
+    /// The level that nothing can loosen: that of a message's first part, once the whole content has replaced it.
+    private(set) var leastLevel = Content.Disclosure.full
     /// The result of adding the content's increment to the device's own count.
     var badgeSum: BadgeCount.Sum?
     private var content: Content
@@ -21,9 +27,30 @@ public struct NotificationDraft: Sendable {
     private var changes: [any PartialKeyPath<Content> & Sendable: Change] = [:]
 
     package init(_ opened: OpenedContent, isRepeat: Bool) {
+        self.init(opened, isRepeat: isRepeat, DisclosureRules(), envelope: nil)
+    }
+
+    init(_ opened: OpenedContent, isRepeat: Bool, _ rules: DisclosureRules, envelope: String?) {
         self.opened = opened
         self.isRepeat = isRepeat
+        self.rules = rules
+        self.envelope = envelope
         content = opened.content
+    }
+
+    /// Creates a draft of the whole content of a message whose first part is `draft`, and which shows no more than that.
+    init(_ opened: OpenedContent, completing draft: NotificationDraft) {
+        self.init(opened, isRepeat: draft.isRepeat, draft.rules, envelope: draft.envelope)
+        leastLevel = draft.shownLevel
+    }
+
+    /// Returns the draft with other content and no attachments.
+    func replacingContent(with content: Content, at level: Content.Disclosure) -> NotificationDraft {
+        var draft = self
+        draft.content = content
+        draft.attachments = []
+        draft.leastLevel = level
+        return draft
     }
 
     /// A member of the content, as stages have changed it.

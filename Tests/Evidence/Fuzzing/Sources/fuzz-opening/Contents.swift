@@ -70,5 +70,5 @@ private func checkWriting(of content: Content) {
 private let checkedKeys: Set<String> = [
     "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
     "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "receipt", "template",
-    "person", "badge-add", "withdraw",
+    "person", "badge-add", "withdraw", "disclosure",
 ]

@@ -7,6 +7,7 @@ enum MadeContent {
         var content = Content(title: optional(&input) { $0.text() }, body: optional(&input) { $0.text() })
         content.alert.subtitle = optional(&input) { $0.text() }
         content.badge = optional(&input) { Int(truncatingIfNeeded: $0.word()) }
+        content.disclosure = Content.Disclosure.allCases[input.number(below: Content.Disclosure.allCases.count)]
         content.relevanceScore = optional(&input) { Double(bitPattern: $0.word()) }
         content.collapseID = optional(&input) { $0.text() }
         content.threadID = optional(&input) { $0.text() }
