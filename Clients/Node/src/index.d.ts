@@ -69,6 +69,8 @@ export interface Content {
   /** The request for a receipt; by default, the sender's. */
   receipt?: { url: string; id: string; key: string }
   template?: true
+  /** How much the notification may show (ContentParts 26); by default, all of it. */
+  disclosure?: 'full' | 'sender' | 'generic'
   data?: unknown
 }
 

@@ -232,7 +232,7 @@ describe('Sender', () => {
       sound: ['', { critical: 2 }, { volume: 1.1 }, { name: '' }, 7], 'thread-id': [7], category: [null],
       'interruption-level': ['loud', 7], 'relevance-score': [1.1, '1'], data: [null], chart: [{}, { kind: 'line', points: [null] }],
       person: [{}, { name: 'Nina' }, { name: ' ', id: 'n' }, { name: 'Nina', id: 'n', image: '' }, { name: 'Nina', id: 'n', 'image-data': 'A' }, 'Nina'],
-      template: [false, 1], attachments: [7, ['x']], overflow: [7], receipt: [{}, { url: 'https://a.example' }],
+      template: [false, 1], disclosure: ['Full', 'none', '', 0, ['full']], attachments: [7, ['x']], overflow: [7], receipt: [{}, { url: 'https://a.example' }],
     }
     for (const [name, values] of Object.entries(wrong)) {
       for (const value of values) assert.equal(member({ ...NINA, [name]: value }), name, `${name}: ${inspect(value)}`)

@@ -13,7 +13,7 @@ from .support import NINA, TOPIC, Phone, enrolled, read_vectors, seeded
 COUNT = 20_000 if os.environ.get("THOROUGH") == "1" else 1_500
 NAMES = (
     "id topic sent expires collapse-id alert title subtitle body badge sound critical name volume thread-id category "
-    "interruption-level relevance-score attachments overflow chart receipt template data url size hash key plain type "
+    "interruption-level relevance-score attachments overflow chart receipt template disclosure data url size hash key plain type "
     "thumbnail hidden clip time kind points labels prefix suffix color axes enrollment record proven challenges recipient"
 ).split()
 LEAVES = (

@@ -223,6 +223,7 @@ class Sealing(unittest.TestCase):
             "chart": {"kind": "line", "points": []},
             "receipt": {"url": "https://a.example"},
             "template": 1,
+            "disclosure": "private",
             "badge": 3.0,
             "data": None,
             "alert": {"title": "\u200b"},

@@ -162,6 +162,10 @@ def make_others():
     content("template", "Text with placeholders.", template=True)
     for value in (False, 1, "true"):
         content(f"template-{str(value).lower()}{'-text' if value == 'true' else ''}", "Not true.", "template", template=value)
+    for value in ("full", "sender", "generic"):
+        content(f"disclosure-{value}", f"A notification that may show this much: {value}.", disclosure=value)
+    for name, value in (("capital", "Full"), ("empty", ""), ("unknown", "none"), ("number", 0), ("list", ["full"])):
+        content(f"disclosure-{name}", "Not a level of disclosure.", "disclosure", disclosure=value)
     line = {"kind": "line", "points": [1, 2]}
     content("chart", "A chart.", chart=line)
     content("chart-no-points", "A chart without points.", "chart.points", chart={"kind": "line"})

@@ -528,7 +528,7 @@ def make_good_contents():
 
 
 def make_good_extras():
-    """Sections 19 to 21. A value that breaks a rule of 19 or 20 is ignored."""
+    """Sections 19 to 21, and 26. A value that breaks a rule of 19 or 20 is ignored."""
     person = {"name": "Nina", "id": "user-17"}
     good("person", "A person.", with_content(person=person))
     good("person-image", "A person with a picture, 3 bytes.", with_content(person=person | {"image-data": "iVBO"}))
@@ -550,6 +550,10 @@ def make_good_extras():
         "A receiver ignores the alert, even if it is null.",
         with_content(withdraw={"message": MESSAGE_ID}, alert=None),
     )
+    for level in ("full", "sender", "generic"):
+        good(f"disclosure-{level}", "How much a notification shows.", with_content(disclosure=level))
+    for name, value in (("unknown", "none"), ("null", None), ("capital", "Full")):
+        good(f"disclosure-{name}", "Not a level: a receiver shows as little as it can.", with_content(disclosure=value))
     good("withdraw-wrong-beside-alert", "Not readable, beside an alert, which counts.", with_content(withdraw={}))
 
 

@@ -29,7 +29,7 @@ LIST = pathlib.Path(__file__).with_name("rules.txt")
 TABLE = ROOT / "Tests" / "Vectors" / "Rules.md"
 HEAD = """# Rules and their vectors
 For each rule, some vectors that fail in an implementation that forgets it. `Tests/Evidence/Mutations/rules.py` writes this
-page: it breaks Clients/Python rule by rule. Sections 14 to 21 are in [ContentParts](../../Docs/ContentParts.md), those from 22 on in
+page: it breaks Clients/Python rule by rule. Sections 14 to 21 and 26 are in [ContentParts](../../Docs/ContentParts.md), those from 22 to 25 in
 [Grants](../../Docs/Grants.md), and the others in the [Specification](../../Docs/Specification.md). A name without a folder is in this one.
 
 | paragraph | rule | vectors |

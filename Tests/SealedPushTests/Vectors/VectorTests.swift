@@ -118,5 +118,5 @@ import Testing
         }
     }
 
-    private static let caseCount = 412
+    private static let caseCount = 418
 }

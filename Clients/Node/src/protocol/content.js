@@ -20,6 +20,7 @@ const LONG_NAME = 'contains a name larger than 256 bytes'
 // The reasons of members that break their rules; the others have `WRONG`.
 const REASONS = { alert: ALERT, withdraw: WITHDRAW, sent: NO_TIME, expires: NO_TIME }
 const SHOWN = /^[A-Za-z_][A-Za-z0-9_-]{0,31}$/
+const DISCLOSURES = ['full', 'sender', 'generic']
 const LEVELS = ['passive', 'active', 'time-sensitive', 'critical']
 const MESSAGE_ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const COLOR = /^#[0-9a-fA-F]{6}$/
@@ -286,6 +287,7 @@ const RULES = {
   chart: isChart,
   person: isPerson,
   template: (value) => value === true,
+  disclosure: (value) => DISCLOSURES.includes(value),
   withdraw: isWithdrawal,
   attachments: areAttachments,
   overflow: isOverflow,

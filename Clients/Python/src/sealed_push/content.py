@@ -60,6 +60,7 @@ Content = TypedDict(
         "person": Person,
         "receipt": dict[str, str],
         "template": Literal[True],
+        "disclosure": Literal["full", "sender", "generic"],
         "data": Any,
     },
     total=False,

@@ -21,6 +21,7 @@ DEEPEST = 16
 MOST_BYTES = 4096
 LONGEST_NAME = 256
 LAST_SECOND = 253402300799
+DISCLOSURES = ("full", "sender", "generic")
 LEVELS = ("passive", "active", "time-sensitive", "critical")
 REQUIRED = ("id", "topic", "sent")
 WRONG = "has the wrong type or is out of range"
@@ -324,7 +325,7 @@ WITHDRAW_RULES: dict[str, Callable[[Any], Any]] = {
     "filtered": lambda value: isinstance(value, bool),
 }
 
-# If one of these breaks its rule, a receiver ignores it, and a sender refuses it.
+# If one of these breaks its rule, a sender refuses it. A receiver ignores it, or, for "disclosure", takes it for "generic".
 LENIENT: dict[str, Callable[[Any], Any]] = {
     "attachments": files.are_attachments,
     "overflow": files.is_overflow,
@@ -333,6 +334,7 @@ LENIENT: dict[str, Callable[[Any], Any]] = {
     "badge-add": lambda value: _is_integer(value, 1, 99),
     "receipt": receipts.read_request,
     "template": lambda value: value is True,
+    "disclosure": lambda value: _is_text(value) and value in DISCLOSURES,
     "withdraw": is_withdrawal,
 }
 # The members that a withdrawal may have (21.2).
