@@ -101,7 +101,10 @@ import Testing
         let block = /(?:<!-- ([^\n]*) -->\n)?```swift\n(.*?)\n```/.dotMatchesNewlines()
         var files: [String] = []
         var leftOut: [String] = []
-        let guides = ["AppGuide", "Migration", "TestOnLinux", "RichNotifications", "BeforeYouShip", "ServerGuide"]
+        let guides = [
+            "AppGuide", "Migration", "TestOnLinux", "RichNotifications", "PrivateNotifications", "BeforeYouShip",
+            "ServerGuide",
+        ]
         let articles = try Checkout.files(in: "Sources", ending: ".md").map { try Checkout.text($0) }
         for match in try (guides.map { try Self.text("Docs/\($0).md") } + articles).joined().matches(of: block) {
             if let reason = match.1 {

@@ -60,6 +60,20 @@ import UserNotifications
             .seal(content, toUnverified: key.recipient).envelope.text
     }
 
+    /// What the extension shows for a message that the lock screen must not show.
+    func generic(_ content: Content) throws -> UNNotificationContent {
+        let (generic, id) = (UNMutableNotificationContent(), MessageID.random())
+        var content = content
+        content.id = id
+        generic.body = "d"
+        generic.userInfo = [
+            "sealed-push": [
+                "outcome": "opened", "id": id.description, "disclosure": "generic", "envelope": try seal(content),
+            ]
+        ]
+        return generic
+    }
+
     /// What the extension shows for a message before the first unlock.
     func locked(_ content: Content) throws -> UNNotificationContent {
         let locked = UNMutableNotificationContent()

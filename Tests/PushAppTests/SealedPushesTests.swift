@@ -232,6 +232,14 @@ import UserNotifications
         try await eventually("the tap is handled") { @Sendable in threads.withLock { $0 } == ["lunch"] }
     }
 
+    @Test("a tap on a generic notification gets the message's data") func generic() async throws {
+        let pushes = phone.pushes()
+        let threads = Locked<[JSONValue?]>([])
+        pushes.onTap = { message, _ in threads.withLock { $0.append(message.data?["thread"]) } }
+        await respond(response(to: try phone.generic(lunch())), pushes)
+        #expect(threads.withLock { $0 } == ["lunch"])
+    }
+
     @Test("a tapped push from before the first unlock is opened from the tap itself, which the system waits for")
     func taps() async throws {
         let pushes = phone.pushes()

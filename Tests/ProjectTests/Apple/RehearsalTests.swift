@@ -34,7 +34,8 @@ import Testing
     }()
 
     @Test("the Swift code of the app's guides compiles", arguments: modes) func app(mode: AppMode) async throws {
-        let blocks = try ["AppGuide", "Migration", "TestOnLinux", "RichNotifications"].flatMap { name in
+        let blocks = try ["AppGuide", "Migration", "TestOnLinux", "RichNotifications", "PrivateNotifications"].flatMap {
+            name in
             try AppSource.blocks(of: "Docs/\(name).md", leavingOut: ["part of a manifest", "a manifest"])
                 .map { AppSource(name: "\(name) \($0.name)", text: $0.text) }
         }

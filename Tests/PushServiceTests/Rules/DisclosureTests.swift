@@ -177,7 +177,8 @@ import UserNotifications
         return draft
     }
 
-    @Test("Only files that the notification shows are fetched: all, the person's picture, or none") func files() throws {
+    @Test("Only files that the notification shows are fetched: all, the person's picture, or none") func files() throws
+    {
         let url = try #require(URL(string: "https://files.example.com/a"))
         let file = RemoteFile(url: url, byteCount: 9, hash: [UInt8](repeating: 0, count: 32), key: nil)
         var content = secret(.full, of: Content.Person(name: "Nina", id: "user-17", image: .attachment("face")))
@@ -196,7 +197,8 @@ import UserNotifications
         let url = try #require(URL(string: "https://files.example.com/o"))
         let file = RemoteFile(
             url: url, byteCount: 141, hash: [UInt8](repeating: 0, count: 32), key: AttachmentKey())
-        func firstPart(_ level: Content.Disclosure, of person: Content.Person? = Self.nina) throws -> NotificationDraft? {
+        func firstPart(_ level: Content.Disclosure, of person: Content.Person? = Self.nina) throws -> NotificationDraft?
+        {
             var content = secret(level, of: person)
             content.overflow = Overflow(file: file)
             return try draft(content)
@@ -229,7 +231,8 @@ import UserNotifications
         #expect(!everything(in: again).contains("SECRET") && again.body == "local default")
     }
 
-    @Test("The app gets the data that a notification doesn't contain, from its envelope") func completes() async throws {
+    @Test("The app gets the data that a notification doesn't contain, from its envelope") func completes() async throws
+    {
         let app = fixture.configuration()
         for level in Self.levels {
             let shown = await fixture.show(try fixture.seal(secret(level)), identifier: "one")

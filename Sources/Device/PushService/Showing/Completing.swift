@@ -14,7 +14,8 @@ extension ServiceConfiguration {
     nonisolated(nonsending) public func complete(_ request: UNNotificationRequest) async -> SealedNotification? {
         guard let shown = SealedNotification(userInfo: request.content.userInfo) else { return nil }
         guard shown.reason == nil, let envelope = shown.envelope,
-            let opened = try? await open(envelope: envelope, requestIdentifier: request.identifier), opened.id == shown.id
+            let opened = try? await open(envelope: envelope, requestIdentifier: request.identifier),
+            opened.id == shown.id
         else { return shown }
         return shown.with(opened.content)
     }

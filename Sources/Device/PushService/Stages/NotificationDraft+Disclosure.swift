@@ -1,13 +1,14 @@
 internal import PushCore
 package import SealedPush
 
-/// What a notification shows of its message. Source: ContentParts 26; DeviceState 31.3.
+/// The parts of a message that its notification shows. Source: ContentParts 26; DeviceState 31.1.
 extension NotificationDraft {
     /// The level at which the message is shown: the strictest of the sealed one, the app's rules, and what stages have set.
     package var shownLevel: Content.Disclosure {
         let sealed = opened.content
         let strictest = max(
-            leastLevel, sealed.disclosure, self.disclosure, rules.level(of: sealed.person), rules.level(of: self.person))
+            leastLevel, sealed.disclosure, self.disclosure, rules.level(of: sealed.person), rules.level(of: self.person)
+        )
         return strictest == .sender && self.person == nil ? .generic : strictest
     }
 
