@@ -43,7 +43,9 @@ struct PushOpening: Sendable {
             let isRepeat = answer == .repeated
             if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat) }
             return .opened(
-                NotificationDraft(opened, isRepeat: isRepeat, disclosureRules(at: now), envelope: field))
+                NotificationDraft(
+                    opened, isRepeat: isRepeat, disclosureRules(at: now), envelope: field,
+                    canBeSuppressed: configuration.hasFilteringEntitlement))
         } catch {
             return .safeDefault(configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
         }

@@ -28,6 +28,10 @@ public struct ServiceConfiguration: Sendable {
     /// The number of days to keep a retired key's secret, 1 to 31; it's erased a day later. A push that takes longer to
     /// arrive may show the safe default.
     public let keepsRetiredKeys: Int
+    /// Whether the app has the entitlement `com.apple.developer.usernotifications.filtering`, so that a stage can suppress a
+    /// notification (``NotificationDraft/Muting``). Without the entitlement, leave it false: the system would show the
+    /// push's unencrypted text instead.
+    public let hasFilteringEntitlement: Bool
     /// The work to do on opened content within the time limit: attachments, charts, receipts, and the app's own stages.
     /// Without stages, the text is shown and nothing is fetched.
     public let stages: [any ServiceStage]
@@ -39,7 +43,7 @@ public struct ServiceConfiguration: Sendable {
         topic: Topic, keys: KeySource, trusting senders: [SenderPublicKey], authorities: [AuthorityPublicKey] = [],
         safeDefault: SafeDefault, container: SharedContainer, allowsAnonymous: Bool = false,
         receivesPlainPushes: Bool = false, keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30,
-        stages: [any ServiceStage] = []
+        hasFilteringEntitlement: Bool = false, stages: [any ServiceStage] = []
     ) {
         precondition(ListForm.keeps.contains(keepsRetiredKeys), "`keepsRetiredKeys` must be from 1 to 31 days")
         self.topic = topic
@@ -52,6 +56,7 @@ public struct ServiceConfiguration: Sendable {
         self.receivesPlainPushes = receivesPlainPushes
         self.keyPolicy = keyPolicy
         self.keepsRetiredKeys = keepsRetiredKeys
+        self.hasFilteringEntitlement = hasFilteringEntitlement
         self.stages = stages
     }
 }
@@ -74,7 +79,8 @@ extension ServiceConfiguration {
     public init(
         group: String, trusting senders: [String], authorities: [String] = [], safeDefault: String,
         topic: Topic = .ofThisApp, allowsAnonymous: Bool = false, receivesPlainPushes: Bool = false,
-        keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30, stages: [any ServiceStage] = []
+        keyPolicy: KeyPolicy = .classical, keepsRetiredKeys: Int = 30, hasFilteringEntitlement: Bool = false,
+        stages: [any ServiceStage] = []
     ) {
         let pinned: [AuthorityPublicKey] = Self.keys(authorities, "authorities")
         // Without its authority, a sender that a set has revoked would be trusted again.
@@ -84,7 +90,8 @@ extension ServiceConfiguration {
             trusting: isPinned ? Self.keys(senders, "trusting") : [], authorities: isPinned ? pinned : [],
             safeDefault: SafeDefault(body: safeDefault), container: .appGroup(group), allowsAnonymous: allowsAnonymous,
             receivesPlainPushes: receivesPlainPushes,
-            keyPolicy: keyPolicy, keepsRetiredKeys: keepsRetiredKeys, stages: stages)
+            keyPolicy: keyPolicy, keepsRetiredKeys: keepsRetiredKeys,
+            hasFilteringEntitlement: hasFilteringEntitlement, stages: stages)
     }
 
     private static func keys<Role: TrustedRole>(_ texts: [String], _ parameter: String) -> [PublicKey<Role>] {
@@ -134,7 +141,8 @@ extension ServiceConfiguration {
     /// reads its user info as usual. Opening and stages run off the main actor; the stages have 25 seconds.
     ///
     /// - Returns: A request that shows the content, or the safe default without the envelope if the message doesn't open, so
-    ///   that it isn't tried again. Nil if there is no envelope, the device is still locked, or the message was a withdrawal.
+    ///   that it isn't tried again. Nil if there is no envelope, the device is still locked, the message was a withdrawal, or
+    ///   a stage suppressed it.
     nonisolated(nonsending) public func reopened(_ notification: UNNotification) async -> UNNotificationRequest? {
         await openedAgain(notification.request)
     }
@@ -156,7 +164,7 @@ extension ServiceConfiguration {
             StageExecutor.queue().async { run.run() }
         }
         guard let sealed = SealedNotification(userInfo: content.userInfo) else {
-            // The message was a withdrawal.
+            // The message was a withdrawal, or a stage suppressed it.
             environment.notifications.removeDeliveredNotifications(withIdentifiers: [request.identifier])
             return nil
         }

@@ -132,7 +132,7 @@ final class ServiceRun: Sendable {
     private func complete() {
         if var draft = handover.draft {
             draft = draft.withPicture(NotificationDraft.readPicture)
-            if let badge, !badge.count(&draft) { opening.logBadgeFailure() }
+            if let badge, !draft.isSuppressed, !badge.count(&draft) { opening.logBadgeFailure() }
             handover.keep(.opened(draft))
         }
         finish()

@@ -12,11 +12,12 @@ extension Presentation {
     /// is the text of a message that isn't shown.
     func content(original: UNNotificationContent, generic: SafeDefault) -> UNNotificationContent {
         switch self {
+        // Source: Apple, "com.apple.developer.usernotifications.filtering".
+        case .opened(let draft) where draft.isSuppressed: UNNotificationContent()
         case .opened(let draft): Self.content(draft.disclosed(as: generic))
         case .safeDefault(let safeDefault, let reason, let envelope):
             Self.content(safeDefault, reason: reason, envelope: envelope)
         case .plain: Self.withoutClaim(original)
-        // Source: Apple, "com.apple.developer.usernotifications.filtering".
         case .withdrawal: UNNotificationContent()
         }
     }
@@ -30,11 +31,10 @@ extension Presentation {
         shown.categoryIdentifier = draft.category ?? ""
         shown.relevanceScore = draft.relevanceScore ?? 0
         // A repeat silently replaces itself on the screen.
-        shown.interruptionLevel = draft.isRepeat ? .passive : draft.interruptionLevel?.system ?? .active
-        if !draft.isRepeat {
-            shown.badge = draft.badge.map { NSNumber(value: $0) }
-            shown.sound = draft.sound?.system
-        }
+        let isQuiet = draft.isRepeat || draft.muting != .none
+        shown.interruptionLevel = isQuiet ? .passive : draft.interruptionLevel?.system ?? .active
+        shown.sound = isQuiet ? nil : draft.sound?.system
+        if !draft.isRepeat { shown.badge = draft.badge.map { NSNumber(value: $0) } }
         shown.attachments = draft.attachments.compactMap(\.system)
         shown.userInfo = [SealedNotification.key: userInfo(draft)]
         return draft.person.flatMap { shown.from($0) } ?? shown

@@ -13,7 +13,7 @@ extension NotificationDraft {
     }
 
     /// The attachments that the notification shows.
-    var shownAttachments: [DraftAttachment] { shownLevel == .full ? attachments : [] }
+    var shownAttachments: [DraftAttachment] { shownLevel == .full && !isSuppressed ? attachments : [] }
 
     /// Whether the notification needs an attachment: as itself, or as the picture of its person.
     func needs(_ attachment: Content.Attachment) -> Bool {

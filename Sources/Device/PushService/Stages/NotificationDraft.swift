@@ -14,6 +14,10 @@ public struct NotificationDraft: Sendable {
     public let isRepeat: Bool
     /// The files to show, in ascending ``DraftAttachment/position``; the first provides the thumbnail.
     public var attachments: [DraftAttachment] = []
+    /// Whether the notification interrupts, or is shown at all. Of several stages' values, the quietest counts.
+    public var muting = Muting.none
+    /// Whether the app can suppress notifications.
+    let canBeSuppressed: Bool
     /// The app's rules for what the notification shows.
     let rules: DisclosureRules
     /// The sealed message, which the notification contains in place of what it doesn't show; nil if there is none.
@@ -27,10 +31,13 @@ public struct NotificationDraft: Sendable {
     private var changes: [any PartialKeyPath<Content> & Sendable: Change] = [:]
 
     package init(_ opened: OpenedContent, isRepeat: Bool) {
-        self.init(opened, isRepeat: isRepeat, DisclosureRules(), envelope: nil)
+        self.init(opened, isRepeat: isRepeat, DisclosureRules(), envelope: nil, canBeSuppressed: false)
     }
 
-    init(_ opened: OpenedContent, isRepeat: Bool, _ rules: DisclosureRules, envelope: String?) {
+    init(
+        _ opened: OpenedContent, isRepeat: Bool, _ rules: DisclosureRules, envelope: String?, canBeSuppressed: Bool
+    ) {
+        self.canBeSuppressed = canBeSuppressed
         self.opened = opened
         self.isRepeat = isRepeat
         self.rules = rules
@@ -40,8 +47,11 @@ public struct NotificationDraft: Sendable {
 
     /// Creates a draft of the whole content of a message whose first part is `draft`, and which shows no more than that.
     init(_ opened: OpenedContent, completing draft: NotificationDraft) {
-        self.init(opened, isRepeat: draft.isRepeat, draft.rules, envelope: draft.envelope)
+        self.init(
+            opened, isRepeat: draft.isRepeat, draft.rules, envelope: draft.envelope,
+            canBeSuppressed: draft.canBeSuppressed)
         leastLevel = draft.shownLevel
+        muting = draft.muting
     }
 
     /// Returns the draft with other content and no attachments.
@@ -52,6 +62,20 @@ public struct NotificationDraft: Sendable {
         draft.leastLevel = level
         return draft
     }
+
+    /// How much a notification interrupts, from as usual to not at all.
+    public enum Muting: Comparable, Sendable {
+        /// As the content says.
+        case none
+        /// In the list, without sound, and without lighting up the screen. The badge is set as usual.
+        case quiet
+        /// Not shown, and not counted on the badge. Needs ``ServiceConfiguration/hasFilteringEntitlement``; without it, the
+        /// same as ``quiet``.
+        case suppressed
+    }
+
+    /// Whether the system is asked to show nothing.
+    var isSuppressed: Bool { canBeSuppressed && muting == .suppressed }
 
     /// A member of the content, as stages have changed it.
     public subscript<Value: Equatable & Sendable>(
@@ -130,6 +154,7 @@ extension NotificationDraft {
         }
         // If no text is visible, iOS shows the payload's own.
         if !content.alert.isVisible { alert = before }
+        muting = max(muting, returned.muting)
         mergeAttachments(returned, givenTo: given)
     }
 
