@@ -50,6 +50,9 @@ import UserNotifications
         pushes.system.unregister = { [weak self] in self?.calls.append("unregister") }
         pushes.system.begin = { [weak self] task, _ in self?.calls.append("begin \(task)") }
         pushes.system.planRefresh = { [weak self] task in self?.calls.append("plan \(task)") }
+        pushes.system.planRemoval = { [weak self] task, time in
+            self?.calls.append("plan \(task) at \(Int(time.timeIntervalSince1970))")
+        }
         pushes.system.forgetPeople = { [weak self] in self?.calls.append("forget people") }
         return pushes
     }

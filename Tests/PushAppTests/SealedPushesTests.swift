@@ -232,6 +232,35 @@ import UserNotifications
         try await eventually("the tap is handled") { @Sendable in threads.withLock { $0 } == ["lunch"] }
     }
 
+    @Test("expired notifications go when the app becomes active, refreshes, or gets a push; the next one is planned")
+    func expires() async throws {
+        func show(_ name: String, expires: Timestamp?) async throws {
+            let content = UNMutableNotificationContent()
+            var members: [String: Any] = ["outcome": "opened"]
+            members["expires"] = expires.map { Int($0.secondsSince1970) }
+            content.userInfo = ["sealed-push": members]
+            try await phone.center.add(UNNotificationRequest(identifier: name, content: content, trigger: nil))
+        }
+        let pushes = phone.pushes()
+        let now = Timestamp.now()
+        let next = now.advanced(bySeconds: 3_600)
+        let plan = "plan com.example.app.push-keys at \(next.secondsSince1970 + 601)"
+        try await show("never", expires: nil)
+        try await show("soon", expires: next)
+        try await show("later", expires: next.advanced(bySeconds: 60))
+        let calls: [@MainActor () async -> Void] = [
+            { await pushes.becameActive() }, { await pushes.refresh() },
+            { _ = await pushes.didReceive(["custom-encrypted-message": "AQ"]) },
+        ]
+        for call in calls {
+            try await show("expired", expires: now.advanced(bySeconds: -601))
+            phone.forgetCalls()
+            await call()
+            #expect(phone.center.notifications.map(\.request.identifier) == ["never", "soon", "later"])
+            #expect(phone.calls.filter { $0.contains(" at ") } == [plan])
+        }
+    }
+
     @Test("a tap on a generic notification gets the message's data") func generic() async throws {
         let pushes = phone.pushes()
         let threads = Locked<[JSONValue?]>([])

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 #if canImport(Intents)
 import Intents
@@ -24,6 +24,8 @@ import AppKit
     package var begin: @MainActor (_ refreshTask: String, SealedPushes) -> Void = { _, _ in }
     /// Asks the system to run the background task in a day.
     package var planRefresh: @MainActor (_ refreshTask: String) -> Void = { _ in }
+    /// Asks the system to run the background task at a time, or in a day if that's earlier.
+    package var planRemoval: @MainActor (_ refreshTask: String, _ time: Date) -> Void = { _, _ in }
     /// Removes the people in messages from the system's suggestions.
     package var forgetPeople: @MainActor () async -> Void = {}
 
@@ -42,11 +44,10 @@ import AppKit
             }
             handle(refreshTask, by: pushes)
         }
-        system.planRefresh = { refreshTask in
-            let request = BGAppRefreshTaskRequest(identifier: refreshTask)
-            request.earliestBeginDate = Date(timeIntervalSinceNow: 86_400)
-            // Fails if background refresh is turned off; the app then registers only at launch.
-            try? BGTaskScheduler.shared.submit(request)
+        system.planRefresh = { refreshTask in plan(refreshTask, at: Date(timeIntervalSinceNow: 86_400)) }
+        system.planRemoval = { refreshTask, time in
+            // This takes the place of the daily request, which the refresh makes again.
+            plan(refreshTask, at: min(time, Date(timeIntervalSinceNow: 86_400)))
         }
         #elseif os(macOS)
         system.register = { NSApplication.shared.registerForRemoteNotifications() }
@@ -70,6 +71,13 @@ import AppKit
     #endif
 
     #if os(iOS) || os(visionOS)
+    private static func plan(_ refreshTask: String, at time: Date) {
+        let request = BGAppRefreshTaskRequest(identifier: refreshTask)
+        request.earliestBeginDate = time
+        // Fails if background refresh is turned off; the app then works only at launch.
+        try? BGTaskScheduler.shared.submit(request)
+    }
+
     /// Not on the main actor, because the system calls the handlers on another queue.
     nonisolated private static func handle(_ refreshTask: String, by pushes: SealedPushes) {
         // Returns false if `Info.plist` doesn't list the task; the app then registers only at launch.

@@ -225,6 +225,7 @@ public import UserNotifications
     /// background. Call it to try again, such as from a button.
     public func refresh() async {
         system.planRefresh(refreshTask)
+        await removeExpired()
         await launched()
         await enroll()
     }
@@ -278,6 +279,7 @@ public import UserNotifications
     /// the push was a withdrawal. Trusts only what it decrypts: the rest of the user info isn't authenticated.
     public func didReceive(_ userInfo: [AnyHashable: Any]) async -> Bool {
         guard let envelope = userInfo[Envelope.fieldName] as? String else { return false }
+        await removeExpired()
         return (try? await app.withdraw(envelope: envelope)) != nil
     }
 
@@ -290,7 +292,14 @@ public import UserNotifications
         }
         await inTurn { await self.leave() }
         await openWhatWasLocked()
+        await removeExpired()
         log = await Self.entries(of: app)
+    }
+
+    /// Removes the notifications of expired messages, and asks for a refresh when the next one expires.
+    private func removeExpired() async {
+        guard let next = await app.removeExpired() else { return }
+        system.planRemoval(refreshTask, next.date)
     }
 
     @concurrent private static func entries(of app: ServiceConfiguration) async -> [ServiceLog.Entry] {

@@ -35,6 +35,7 @@ final class ServiceRun: Sendable {
     private let handover: NotificationHandover
     private let badge: BadgeCount?
     private let markers: RunMarkers?
+    private let expiryMarks: ExpiryMarks?
     /// Whether a push that didn't open is counted for a receipt; false if it was counted before.
     private let countsFailures: Bool
     /// Signaled once all the work that the system was asked to wait for is done.
@@ -73,6 +74,7 @@ final class ServiceRun: Sendable {
             request, best: opening.presentOutOfTime(), generic: configuration.safeDefault, handler: handler)
         badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
         markers = environment.folder(configuration.container).map(RunMarkers.init(in:))
+        expiryMarks = environment.folder(configuration.container).map(ExpiryMarks.init(in:))
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
@@ -87,7 +89,7 @@ final class ServiceRun: Sendable {
         let presentation = opening.present(
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
         guard handover.keep(presentation) else { return complete() }
-        let improve: @Sendable () async -> Void
+        var improve: (@Sendable () async -> Void)?
         switch presentation {
         case .opened where !stages.isEmpty:
             holdProcess()
@@ -101,8 +103,16 @@ final class ServiceRun: Sendable {
                     from: context.environment.notifications, badge, isRepeat: isRepeat,
                     trusting: opening.trustedSenders(), reading: opening.content(ofShown:))
             }
-        default: return complete()
+        default: break
         }
+        if let removal = removalOfExpired() {
+            improve = { [improve] in
+                async let removed: Void = removal()
+                await improve?()
+                await removed
+            }
+        }
+        guard let improve else { return complete() }
         // A dispatch source may be used from any thread, but isn't marked Sendable.
         nonisolated(unsafe) let timer = StageExecutor.timer(after: context.timeLeft) { [self] in finish() }
         let task = StageExecutor.start { [self] in
@@ -126,6 +136,16 @@ final class ServiceRun: Sendable {
             return work.isOver
         }
         if isOver { markers.end(marker) }
+    }
+
+    /// Returns the work of removing notifications that have expired, or nil if there are none.
+    private func removalOfExpired() -> (@Sendable () async -> Void)? {
+        let now = context.now()
+        guard let expiryMarks, expiryMarks.areDue(at: now) else { return nil }
+        return { [context] in
+            _ = await context.environment.notifications.removeExpired(at: now)
+            expiryMarks.drop(at: now)
+        }
     }
 
     /// Does the remaining work, which reads and writes files. If time runs out meanwhile, the text is shown without it.
@@ -188,7 +208,11 @@ final class ServiceRun: Sendable {
         case .withdrawal:
             opening.tidy(after: shown)
             return onEnd(self)
-        case .opened(let draft): result = .opened(draft, elapsed: elapsed)
+        case .opened(let draft):
+            result = .opened(draft, elapsed: elapsed)
+            if let expires = draft.opened.content.expires, !draft.isSuppressed {
+                expiryMarks?.add(expires, at: context.now())
+            }
         case .safeDefault(_, let reason, _):
             guard countsFailures else { return onEnd(self) }
             result = .safeDefault(reason)

@@ -9,7 +9,8 @@ public struct Content: Hashable, Sendable {
     public var topic: Topic?
     /// The time of sealing; if nil, now.
     public var sent: Timestamp?
-    /// The time after which (plus ten minutes) the safe default is shown instead.
+    /// The time after which (plus ten minutes) the safe default is shown instead, and a shown notification is removed as soon
+    /// as the app or the next push runs.
     public var expires: Timestamp?
     /// A string that messages share if they replace one another on the screen: 1 to 64 bytes of UTF-8.
     public var collapseID: String?

@@ -29,6 +29,8 @@ extension OpenedContent {
         else { return nil }
         // Nesting isn't supported: a reference to a further file is ignored.
         whole.overflow = nil
+        // The times were checked in the push.
+        whole.expires = content.expires
         // One file may serve many devices, but a receipt belongs to one device.
         whole.receipt = content.receipt
         // The file can't show more than the push allows.

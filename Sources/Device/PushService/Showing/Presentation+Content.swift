@@ -57,6 +57,7 @@ extension Presentation {
         let opened = draft.opened
         var members: [String: Any] = ["outcome": "opened", "id": opened.id.description]
         members["sent"] = Int(opened.sent.secondsSince1970)
+        members["expires"] = opened.content.expires.map { Int($0.secondsSince1970) }
         members["sender"] = opened.sender?.description
         let level = draft.shownLevel
         guard level == .full else {

@@ -12,6 +12,8 @@ public struct SealedNotification: Hashable, Sendable {
     public let id: MessageID?
     /// The time at which the message was sent, if it opened.
     public let sent: Timestamp?
+    /// The time at which the message expires, if it opened and has one; see ``ServiceConfiguration/removeExpired()``.
+    public let expires: Timestamp?
     /// The sender's public key, if it opened and the sender is known.
     public let sender: SenderPublicKey?
     /// The app's own data, if it opened and has any; ``decode(_:)`` converts it to a value. Missing if the notification
@@ -39,6 +41,7 @@ public struct SealedNotification: Hashable, Sendable {
         self.reason = reason
         id = (members["id"] as? String).flatMap(MessageID.init(parsing:))
         sent = (members["sent"] as? Int).flatMap { Timestamp(secondsSince1970: Int64($0)) }
+        expires = (members["expires"] as? Int).flatMap { Timestamp(secondsSince1970: Int64($0)) }
         sender = (members["sender"] as? String).flatMap { try? SenderPublicKey(parsing: $0) }
         data = (members["data"] as? String).flatMap(Self.value)
         other = (members["other"] as? String).flatMap(Self.value)?.members ?? [:]
