@@ -65,6 +65,17 @@ import UserNotifications
         #expect(try files().isEmpty)
     }
 
+    @Test("A chart that the notification doesn't show isn't drawn", arguments: [Content.Disclosure.sender, .generic])
+    func hidden(level: Content.Disclosure) async throws {
+        let draft = try draft {
+            $0.chart = PushChart(.line, points: [1, 2, 3])
+            $0.disclosure = level
+        }
+        let improved = try await ChartStage().improve(draft, in: context())
+        #expect(improved.attachments.isEmpty)
+        #expect(try files().isEmpty)
+    }
+
     @Test("A canceled stage stops, and writes no file") func canceled() async throws {
         let draft = try draft { $0.chart = PushChart(.bar, points: Array(repeating: 1, count: 1_024)) }
         let context = context()

@@ -158,6 +158,21 @@ import UserNotifications
         #expect(list == ["third"])
     }
 
+    @Test("A withdrawal finds the thread of a notification that doesn't contain it") func hiddenThreads() async throws {
+        for (name, thread, level) in [
+            ("full", "nina", Content.Disclosure.full), ("sender", "nina", .sender), ("generic", "nina", .generic),
+            ("other", "omar", .generic), ("newer", "nina", .generic),
+        ] {
+            var content = Content(body: name)
+            (content.threadID, content.disclosure) = (thread, level)
+            content.sent = fixture.now.advanced(bySeconds: name == "newer" ? 1 : 0)
+            await show(try fixture.seal(content), as: name)
+        }
+        #expect(center.notifications.map(\.request.content.threadIdentifier) == ["nina", "", "", "", ""])
+        try await app.withdraw(envelope: try seal(.thread("nina")))
+        #expect(list == ["other", "newer"])
+    }
+
     @Test("A withdrawal's thread is compared by its bytes") func equivalentThreads() async throws {
         for (name, thread) in [("composed", "caf\u{e9}"), ("decomposed", "cafe\u{301}")] {
             var content = Content(body: name)

@@ -68,7 +68,7 @@ struct ExpiryMarks: Sendable {
     /// Whether a shown notification may have expired.
     func areDue(at now: Timestamp) -> Bool { !due(at: now).isEmpty }
 
-    /// Drops the marks of what has been removed.
+    /// Drops the marks of notifications that were removed.
     func drop(at now: Timestamp) {
         for mark in due(at: now) { unlink(folder.appending(path: "\(mark)").path(percentEncoded: false)) }
     }
