@@ -175,7 +175,7 @@ import Testing
             let broken = phone.with(.failing(error))
             let shown = PushOpening(broken.configuration, environment: .system)
                 .present(field: field, requestIdentifier: "one")
-            guard case .safeDefault(_, reason, let envelope) = shown else {
+            guard case .safeDefault(_, reason, let envelope, _) = shown else {
                 Issue.record("\(shown)")
                 continue
             }

@@ -6,25 +6,21 @@ internal import SealedPush
 /// One push, from the field on the wire to what is shown: steps 1 to 6 of Specification 6, and a line in the log.
 struct PushOpening: Sendable {
     private let configuration: ServiceConfiguration
-    /// The service module's folder; nil if the system doesn't know the app group.
-    private let folder: URL?
-    private let opener: Opener
-    /// Replaced in tests.
+    private let environment: DeviceEnvironment
+    private let keys: DeviceKeys
+    /// The ledger of the account without a name. Replaced in tests.
     var ledger: (any ReplayLedger)?
     private let log: ServiceLog?
-    private let markers: ConfirmationMarkers?
     private let now: @Sendable () -> Timestamp
 
+    /// Opens messages of every account; with an account's own configuration, only that account's.
     init(_ configuration: ServiceConfiguration, environment: DeviceEnvironment) {
         self.configuration = configuration
-        opener = Opener(
-            topic: configuration.topic, keys: DeviceKeys(configuration.keys.items(environment)),
-            trusting: configuration.trusted(adding: environment.senders), allowsAnonymous: configuration.allowsAnonymous
-        )
-        folder = environment.folder(configuration.container)
+        self.environment = environment
+        keys = DeviceKeys(configuration.keys.allItems(environment))
+        let folder = environment.folder(configuration.container.whole)
         ledger = folder.map { FileLedger(in: $0) }
         log = folder.map { ServiceLog(folder: $0) }
-        markers = folder.map { ConfirmationMarkers(in: $0) }
         now = environment.now
     }
 
@@ -36,40 +32,44 @@ struct PushOpening: Sendable {
         let end = SystemLog.beginOpening()
         defer { end() }
         let now = now()
+        var owner: Owner?
         do throws(OpenError) {
-            let (opened, answer) = try open(
-                field, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now, if: \.isForNotification)
+            let (opened, answer, sender) = try open(
+                field, requestIdentifier: requestIdentifier, writeTime: writeTime, at: now, &owner,
+                if: \.isForNotification)
             guard let answer else { throw .malformedContent }
             let isRepeat = answer == .repeated
-            if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat) }
-            return .opened(
-                NotificationDraft(
-                    opened, isRepeat: isRepeat, disclosureRules(at: now), envelope: field,
-                    canBeSuppressed: configuration.hasFilteringEntitlement))
+            if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat, owner: sender) }
+            var draft = NotificationDraft(
+                opened, isRepeat: isRepeat, disclosureRules(of: sender, at: now), envelope: field,
+                canBeSuppressed: configuration.hasFilteringEntitlement)
+            draft.owner = sender
+            return .opened(draft)
         } catch {
-            return .safeDefault(configuration.safeDefault, reason: error, envelope: error == .locked ? field : nil)
+            let safeDefault = owner?.configuration.safeDefault ?? configuration.safeDefault
+            return .safeDefault(safeDefault, reason: error, envelope: error == .locked ? field : nil, owner: owner)
         }
     }
 
     /// Performs steps 1 to 6, and writes the log line.
     ///
-    /// - Parameter isWanted: Whether this content belongs in the kind of push that it came in. Asked before anything is
-    ///   recorded: a carrier can move an envelope into the other kind, where it must not be used up. ContentParts 21.3.
-    /// - Returns: The content and the ledger's answer; no answer if the content isn't wanted.
+    /// - Parameters:
+    ///   - matched: The one account whose key matches, even if the message doesn't open.
+    ///   - isWanted: Whether this content belongs in the kind of push that it came in. Asked before anything is
+    ///     recorded: a carrier can move an envelope into the other kind, where it must not be used up. ContentParts 21.3.
+    /// - Returns: The content, the ledger's answer, and the account; no answer if the content isn't wanted.
     private func open(
         _ field: String?, requestIdentifier: String, writeTime: Duration = LedgerLimits.writeTime,
-        at now: Timestamp, if isWanted: (Content) -> Bool
-    ) throws(OpenError) -> (OpenedContent, LedgerAnswer?) {
+        at now: Timestamp, _ matched: inout Owner?, if isWanted: (Content) -> Bool
+    ) throws(OpenError) -> (OpenedContent, LedgerAnswer?, Owner) {
         var candidates: Opener.Candidates?
         do throws(OpenError) {
-            let found = try opener.candidates(for: Envelope(field: field), at: now)
-            candidates = found
-            let opened = try opener.open(found, at: now)
+            let (opened, owner) = try unseal(Envelope(field: field), at: now, &matched, &candidates)
             let answer =
                 isWanted(opened.content)
-                ? try record(opened, requestIdentifier: requestIdentifier, within: writeTime, at: now) : nil
+                ? try record(opened, of: owner, requestIdentifier: requestIdentifier, within: writeTime, at: now) : nil
             writeLog(answer == nil ? .malformedContent : nil, opened.recipient.keyID, opened.sender?.keyID, at: now)
-            return (opened, answer)
+            return (opened, answer, owner)
         } catch {
             // Log only the device's or the app's own keys. Source: DeviceState 33.3.
             writeLog(
@@ -79,37 +79,114 @@ struct PushOpening: Sendable {
         }
     }
 
+    /// Performs steps 2 to 5 with the keys and senders of each account that the first hint matches. The first valid tag
+    /// decides whose message it is, and no sender is tried with another account's keys. Source: DeviceState 38.3.
+    private func unseal(
+        _ envelope: Envelope, at now: Timestamp, _ matched: inout Owner?, _ candidates: inout Opener.Candidates?
+    ) throws(OpenError) -> (OpenedContent, Owner) {
+        let (found, accounts) = try matches(envelope)
+        var failure: OpenError?
+        var pairCount = Envelope.maximumPairCount
+        for match in found {
+            var tried: Owner?
+            do throws(OpenError) {
+                guard let owner = try owner(match.account, among: accounts) else { continue }
+                tried = owner
+                if found.count == 1 { matched = owner }
+                let opener = opener(of: owner, match.keys)
+                let these = try opener.candidates(for: envelope, at: now).limited(to: pairCount)
+                pairCount -= these.pairs.count
+                candidates = candidates ?? these
+                let opened = try opener.open(these, at: now)
+                (matched, candidates) = (owner, these)
+                return (opened, owner)
+            } catch {
+                // After a valid tag, the message can't be another account's.
+                guard error.leavesOwnerOpen else {
+                    matched = tried
+                    throw error
+                }
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? .unknownRecipient
+    }
+
+    private func matches(_ envelope: Envelope) throws(OpenError) -> (
+        found: [DeviceKeys.Match], accounts: [StoredAccount]
+    ) {
+        do throws(KeyStoreError) {
+            let (found, accounts) = try keys.matches(envelope.matches)
+            guard let only = configuration.container.account else { return (found, accounts) }
+            return (found.filter { $0.account?.id == only }, accounts)
+        } catch { throw OpenError(error) }
+    }
+
+    /// Returns nil if the account has been removed since it was listed.
+    private func owner(_ account: StoredAccount?, among accounts: [StoredAccount]) throws(OpenError) -> Owner? {
+        let whole = configuration.container.whole
+        let others = accounts.filter { $0.id != account?.id }.map { SharedContainer.account($0.id, in: whole) }
+        guard let account else {
+            return Owner(configuration: configuration, stored: nil, others: accounts.isEmpty ? nil : others)
+        }
+        do throws(KeyStoreError) {
+            guard let pins = try keys.pins(of: account) else { return nil }
+            return Owner(configuration: configuration.of(pins, account.id), stored: account, others: [whole] + others)
+        } catch { throw OpenError(error) }
+    }
+
+    private func opener(of owner: Owner, _ found: [DeviceKey]) -> Opener {
+        let app = owner.configuration
+        // A test device's own sender speaks for the account without a name only.
+        let others = owner.stored == nil ? environment.senders : []
+        return Opener(
+            topic: app.topic, keys: FoundKeys(found: found, all: DeviceKeys(app.keys.items(environment))),
+            trusting: app.trusted(adding: others), allowsAnonymous: app.allowsAnonymous)
+    }
+
     /// Performs the same steps for the app, on a notification's envelope that was kept.
     func open(field: String, requestIdentifier: String) throws(OpenError) -> OpenedContent {
-        let (opened, answer) = try open(
-            field, requestIdentifier: requestIdentifier, at: now(), if: \.isForNotification)
+        var matched: Owner?
+        let (opened, answer, owner) = try open(
+            field, requestIdentifier: requestIdentifier, at: now(), &matched, if: \.isForNotification)
         guard let answer else { throw .malformedContent }
-        if answer == .first { markKey(of: opened) }
+        if answer == .first { markKey(of: opened, owner) }
         return opened
     }
 
     /// Performs the same steps for the app, on a background push's envelope. Returns nil if it belongs in a notification.
-    func openWithdrawal(field: String) throws(OpenError) -> (content: OpenedContent, isRepeat: Bool)? {
-        let (opened, answer) = try open(
-            field, requestIdentifier: "withdrawal", at: now(), if: \.isBackground)
+    func openWithdrawal(field: String) throws(OpenError) -> (content: OpenedContent, isRepeat: Bool, owner: Owner)? {
+        var matched: Owner?
+        let (opened, answer, owner) = try open(
+            field, requestIdentifier: "withdrawal", at: now(), &matched, if: \.isBackground)
         guard let answer else { return nil }
-        if answer == .first { markKey(of: opened) }
-        return (opened, answer != .first)
+        if answer == .first { markKey(of: opened, owner) }
+        return (opened, answer != .first, owner)
     }
 
-    /// Returns the senders that are trusted now, or nil if that can't be read.
-    func trustedSenders() -> [SenderPublicKey]? { try? opener.trustedSenders(at: now()) }
+    /// Returns the senders that are trusted now for an account, or nil if that can't be read.
+    func trustedSenders(of owner: Owner) -> [SenderPublicKey]? { try? opener(of: owner, []).trustedSenders(at: now()) }
+
+    /// Whether the account with a name has been removed since the message opened. False if that can't be read.
+    func isGone(_ owner: Owner?) -> Bool {
+        guard let stored = owner?.stored else { return false }
+        do throws(KeyStoreError) { return try keys.pins(of: stored) == nil } catch { return false }
+    }
+
+    func presentGone() -> Presentation { .safeDefault(configuration.safeDefault, reason: .unknownRecipient) }
 
     /// Returns the content of a shown notification's envelope, or nil if it no longer opens. Records nothing.
-    func content(ofShown field: String) -> Content? {
-        guard let envelope = try? Envelope(parsing: field) else { return nil }
-        return try? opener.open(envelope, at: now()).content
+    func content(ofShown field: String, of owner: Owner) -> Content? {
+        guard let envelope = try? Envelope(parsing: field),
+            let match = try? matches(envelope).found.first(where: { $0.account?.id == owner.id })
+        else { return nil }
+        return try? opener(of: owner, match.keys).open(envelope, at: now()).content
     }
 
-    /// Returns the app's rules, or the strictest if they can't be read.
-    private func disclosureRules(at now: Timestamp) -> DisclosureRules {
+    /// Returns the app's rules for an account, or the strictest if they can't be read.
+    private func disclosureRules(of owner: Owner, at now: Timestamp) -> DisclosureRules {
         do throws(RulesError) {
-            guard let folder else { throw .unreadable }
+            guard let folder = environment.folder(owner.configuration.container) else { throw .unreadable }
             return try DisclosureRules(in: folder)
         } catch {
             write(ServiceLog.Entry(time: now, stage: "DisclosureRules", failure: error))
@@ -130,26 +207,32 @@ struct PushOpening: Sendable {
     /// Cleans up after the push has been shown: tells the app which key opened it, and occasionally purges the ledger.
     func tidy(after shown: Presentation) {
         switch shown {
-        case .opened(let draft) where !draft.isRepeat: markKey(of: draft.opened)
-        case .withdrawal(let opened, isRepeat: false): markKey(of: opened)
+        case .opened(let draft) where !draft.isRepeat: markKey(of: draft.opened, draft.owner)
+        case .withdrawal(let opened, isRepeat: false, let owner): markKey(of: opened, owner)
         default: break
         }
         guard SecureRandom.bytes(count: 1)[0] < Self.tidyChance else { return }
-        ledger?.purge(at: now())
+        ledger(of: shown.owner)?.purge(at: now())
     }
 
     /// Specification 13.2: marks the key only for an authenticated message, because anyone can send an anonymous one.
-    private func markKey(of opened: OpenedContent) {
+    private func markKey(of opened: OpenedContent, _ owner: Owner?) {
         guard opened.sender != nil else { return }
-        markers?.mark(opened.recipient, at: now())
+        let container = owner?.configuration.container ?? configuration.container
+        environment.folder(container).map(ConfirmationMarkers.init(in:))?.mark(opened.recipient, at: now())
+    }
+
+    private func ledger(of owner: Owner?) -> (any ReplayLedger)? {
+        guard let container = owner?.configuration.container, container.account != nil else { return ledger }
+        return environment.folder(container).map { FileLedger(in: $0) }
     }
 
     /// Performs step 6 within its time, because a hanging file system must not cost the user the notification. If no
     /// time is left, nothing is written: a message that isn't shown hasn't been opened.
     private func record(
-        _ opened: OpenedContent, requestIdentifier: String, within time: Duration, at now: Timestamp
+        _ opened: OpenedContent, of owner: Owner, requestIdentifier: String, within time: Duration, at now: Timestamp
     ) throws(OpenError) -> LedgerAnswer {
-        guard let ledger, time > .zero else { throw .ledgerUnavailable }
+        guard let ledger = ledger(of: owner), time > .zero else { throw .ledgerUnavailable }
         let end = SystemLog.beginRecording()
         defer { end() }
         let entry = LedgerEntry(key: opened.ledgerKey, sent: opened.sent, requestIdentifier: requestIdentifier)
@@ -181,6 +264,30 @@ struct PushOpening: Sendable {
 
     /// Out of 256: one push in 32.
     private static let tidyChance: UInt8 = 8
+}
+
+/// An account's keys that were found by an envelope's hints, with the account's sender sets.
+private struct FoundKeys: KeyStore {
+    let found: [DeviceKey]
+    let all: DeviceKeys
+
+    func keys(matching isWanted: (DevicePublicKey) -> Bool) -> [DeviceKey] {
+        found.filter { isWanted($0.identity.recipient) }
+    }
+
+    func senderSet(for topic: Topic, of authorities: [AuthorityPublicKey]) throws(KeyStoreError) -> SenderSet? {
+        try all.senderSet(for: topic, of: authorities)
+    }
+}
+
+extension OpenError {
+    /// Whether no tag was valid, so that another account whose key matches may still own the message.
+    fileprivate var leavesOwnerOpen: Bool {
+        switch facts.step {
+        case .envelope, .recipient, .sender, .unsealing: true
+        case .content, .topic, .key, .clock, .age, .expiry, .ledger, nil: false
+        }
+    }
 }
 
 extension Content {

@@ -8,16 +8,16 @@ public struct ServiceConfiguration: Sendable {
     /// The app's own bundle ID, not the extension's.
     public let topic: Topic
     /// Where the device's keys are stored.
-    public let keys: KeySource
+    public internal(set) var keys: KeySource
     /// The servers' public keys, most likely first, trusted until a sender set signed by one of the authorities is accepted.
-    public let senders: [SenderPublicKey]
+    public internal(set) var senders: [SenderPublicKey]
     /// The keys that sign the app's sender sets. A set (``ThisDevice/accept(senderSet:at:)``) replaces the senders without
     /// an app update. Keep the secret halves on an offline machine.
-    public let authorities: [AuthorityPublicKey]
+    public internal(set) var authorities: [AuthorityPublicKey]
     /// The notification that the user sees whenever opening fails.
-    public let safeDefault: SafeDefault
+    public internal(set) var safeDefault: SafeDefault
     /// The folder that the app and its extension share.
-    public let container: SharedContainer
+    public internal(set) var container: SharedContainer
     /// Whether to open sealed boxes, too. Leave it false unless anyone may send to this app.
     public let allowsAnonymous: Bool
     /// Whether a push without the envelope field passes unchanged. Leave it false unless the app also gets pushes that
@@ -35,6 +35,10 @@ public struct ServiceConfiguration: Sendable {
     /// The work to do on opened content within the time limit: attachments, charts, receipts, and the app's own stages.
     /// Without stages, the text is shown and nothing is fetched.
     public let stages: [any ServiceStage]
+    /// The account with a name that this configuration is for, from ``DeviceAccounts``; nil for the app's own.
+    public internal(set) var account: PushAccount?
+    /// The app's own safe default, in the configuration of an account with a name.
+    var appSafeDefault: SafeDefault?
     /// The device that the app's calls use; replaced in tests.
     package var environment = DeviceEnvironment.system
 

@@ -33,7 +33,6 @@ internal import UserNotifications
 /// A run is used once. The service retains it until `onEnd`. All of its functions may be called from any thread.
 final class ServiceRun: Sendable {
     private let handover: NotificationHandover
-    private let badge: BadgeCount?
     private let markers: RunMarkers?
     private let expiryMarks: ExpiryMarks?
     /// Whether a push that didn't open is counted for a receipt; false if it was counted before.
@@ -72,9 +71,9 @@ final class ServiceRun: Sendable {
         identifier = request.identifier
         handover = NotificationHandover(
             request, best: opening.presentOutOfTime(), generic: configuration.safeDefault, handler: handler)
-        badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
-        markers = environment.folder(configuration.container).map(RunMarkers.init(in:))
-        expiryMarks = environment.folder(configuration.container).map(ExpiryMarks.init(in:))
+        let folder = environment.folder(configuration.container.whole)
+        markers = folder.map(RunMarkers.init(in:))
+        expiryMarks = folder.map(ExpiryMarks.init(in:))
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
@@ -91,17 +90,19 @@ final class ServiceRun: Sendable {
         guard handover.keep(presentation) else { return complete() }
         var improve: (@Sendable () async -> Void)?
         switch presentation {
-        case .opened where !stages.isEmpty:
+        case .opened(let draft) where !stages.isEmpty:
             holdProcess()
             scratch.sweep()
             let run = StageRun(
-                stages: stages, context: context, handover: handover, opening: opening, scratch: scratch)
+                stages: stages, context: context.of(draft.owner), handover: handover, opening: opening, scratch: scratch
+            )
             improve = { await run.run() }
-        case .withdrawal(let opened, let isRepeat):
-            improve = { [context, badge, opening] in
+        case .withdrawal(let opened, let isRepeat, let owner):
+            improve = { [context, opening] in
                 await opened.withdraw(
-                    from: context.environment.notifications, badge, isRepeat: isRepeat,
-                    trusting: opening.trustedSenders(), reading: opening.content(ofShown:))
+                    from: context.environment.notifications, of: owner, owner.badge(on: context.environment),
+                    isRepeat: isRepeat, trusting: opening.trustedSenders(of: owner),
+                    reading: { opening.content(ofShown: $0, of: owner) })
             }
         default: break
         }
@@ -151,7 +152,13 @@ final class ServiceRun: Sendable {
     /// Does the remaining work, which reads and writes files. If time runs out meanwhile, the text is shown without it.
     private func complete() {
         if var draft = handover.draft {
+            guard !opening.isGone(draft.owner) else {
+                handover.keep(opening.presentGone())
+                finish()
+                return
+            }
             draft = draft.withPicture(NotificationDraft.readPicture)
+            let badge = draft.owner?.badge(on: context.environment)
             if let badge, !draft.isSuppressed, !badge.count(&draft) { opening.logBadgeFailure() }
             handover.keep(.opened(draft))
         }
@@ -202,6 +209,12 @@ final class ServiceRun: Sendable {
     private func stop() { work.withLock { $0.stop.take() }?() }
 
     private func afterwards(_ shown: Presentation, elapsed: Duration) {
+        guard !opening.isGone(shown.owner) else {
+            // The account was removed meanwhile, and the app may have looked for its notifications before this one was there.
+            context.environment.notifications.removeDeliveredNotifications(withIdentifiers: [identifier])
+            isOver.signal()
+            return onEnd(self)
+        }
         let result: StageResult
         switch shown {
         case .plain: return onEnd(self)
@@ -213,15 +226,16 @@ final class ServiceRun: Sendable {
             if let expires = draft.opened.content.expires, !draft.isSuppressed {
                 expiryMarks?.add(expires, at: context.now())
             }
-        case .safeDefault(_, let reason, _):
+        case .safeDefault(_, let reason, _, _):
             guard countsFailures else { return onEnd(self) }
             result = .safeDefault(reason)
         }
         opening.tidy(after: shown)
         guard !stages.isEmpty else { return onEnd(self) }
+        let context = context.of(shown.owner)
         let task = StageExecutor.start { [self] in
             await withTaskGroup(of: Void.self) { group in
-                for stage in stages { group.addTask { [context] in await stage.finished(result, in: context) } }
+                for stage in stages { group.addTask { await stage.finished(result, in: context) } }
             }
             isOver.signal()
             onEnd(self)

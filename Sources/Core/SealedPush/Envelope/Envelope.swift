@@ -8,7 +8,7 @@ public struct Envelope: Sendable {
     public static let fieldName = "custom-encrypted-message"
     /// The matching pairs of an identity and a sender that are tried: more indicate an attack or an extreme coincidence.
     /// Source: Specification 3.2.3.
-    static let maximumPairCount = 16
+    package static let maximumPairCount = 16
 
     package let suite: Suite
     /// The whole envelope, including the header.

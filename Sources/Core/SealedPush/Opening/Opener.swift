@@ -67,6 +67,11 @@ public struct Opener: Sendable {
         package let keys: [DeviceKey]
         /// Empty if no trusted sender matches. The sender is nil if anyone may have sealed the envelope.
         package let pairs: ArraySlice<(key: DeviceKey, sender: SenderPublicKey?)>
+
+        /// Returns the first pairs, for a device that tries the keys of several accounts on one envelope.
+        package func limited(to pairCount: Int) -> Candidates {
+            Candidates(envelope: envelope, keys: keys, pairs: pairs.prefix(pairCount))
+        }
     }
 
     /// Performs step 2, and finds the senders for step 3.
@@ -188,7 +193,7 @@ extension Envelope {
 }
 
 extension OpenError {
-    init(_ error: KeyStoreError) {
+    package init(_ error: KeyStoreError) {
         switch error {
         case .locked: self = .locked
         case .unavailable: self = .keysUnavailable

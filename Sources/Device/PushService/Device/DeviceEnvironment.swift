@@ -51,12 +51,16 @@ package struct DeviceEnvironment: Sendable {
         return switch container {
         case .appGroup(let identifier): appGroup(identifier)
         case .folder(let folder): folder
+        case .account(_, let container): root(container)
         }
     }
 
-    /// Returns the service module's folder in a container; nil if the system doesn't know the app group.
+    /// Returns the service module's folder in a container, or an account's folder in that folder; nil if the system doesn't
+    /// know the app group.
     func folder(_ container: SharedContainer) -> URL? {
-        root(container)?.appending(path: SharedContainer.subfolderName, directoryHint: .isDirectory)
+        let folder = root(container)?.appending(path: SharedContainer.subfolderName, directoryHint: .isDirectory)
+        guard let account = container.account else { return folder }
+        return folder?.appending(path: "\(DeviceAccounts.folderName)/\(account)", directoryHint: .isDirectory)
     }
 
     #if canImport(Security)

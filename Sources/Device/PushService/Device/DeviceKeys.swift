@@ -18,6 +18,47 @@ package struct DeviceKeys: KeyStore {
         }
     }
 
+    /// The keys of each account that match, the app's own first and then by name, and all accounts with names. Costs no more
+    /// calls than ``keys(matching:)``; hashes each account's public keys, and reads only the matching keys' secrets.
+    func matches(_ isWanted: (DevicePublicKey) -> Bool) throws(KeyStoreError) -> (
+        found: [Match], accounts: [StoredAccount]
+    ) {
+        try read { (items) throws(SecretItemError) in
+            let first = try Self.matches(isWanted, among: items.list(), in: items)
+            return try first.found.isEmpty ? Self.matches(isWanted, among: items.all(), in: items) : first
+        }
+    }
+
+    /// One account's keys; the app's own if `account` is nil.
+    struct Match {
+        let account: StoredAccount?
+        let keys: [DeviceKey]
+    }
+
+    private static func matches(
+        _ isWanted: (DevicePublicKey) -> Bool, among listed: [ListedItem], in items: any SecretItems
+    ) throws(SecretItemError) -> (found: [Match], accounts: [StoredAccount]) {
+        let accounts = StoredAccounts(listed)
+        var found = [Match(account: nil, keys: try keys(isWanted, among: listed, in: items))]
+        for account in accounts.live {
+            let items = AccountItems(of: account.id, in: items)
+            let keys = try keys(isWanted, among: accounts.items(of: account.id), in: items)
+            found.append(Match(account: account, keys: keys))
+        }
+        return (found.filter { !$0.keys.isEmpty }, accounts.live)
+    }
+
+    /// Returns an account's pins; nil if it has been removed.
+    func pins(of account: StoredAccount) throws(KeyStoreError) -> PushAccount? {
+        guard let items else { return nil }
+        do throws(AccountReadError) { return try account.account(in: items) } catch {
+            switch error {
+            case .damaged: throw .unavailable("the account's item is damaged; remove the account and add it again")
+            case .keychain(let error): return try read { (_) throws(SecretItemError) in throw error }
+            }
+        }
+    }
+
     private static func keys(
         _ isWanted: (DevicePublicKey) -> Bool, among listed: [ListedItem], in items: any SecretItems
     ) throws(SecretItemError) -> [DeviceKey] {

@@ -40,7 +40,7 @@ package struct OwnDevice: Sendable {
 
     /// Serializes this process's calls to a server about this device, so that the last call wins.
     var turn: TaskSemaphore {
-        let name = "\(configuration.topic) \(environment.root(configuration.container)?.path ?? "")"
+        let name = "\(configuration.topic) \(environment.folder(configuration.container)?.path ?? "")"
         return Self.turns.withLock { turns in
             let turn = turns[name] ?? TaskSemaphore(1)
             turns[name] = turn

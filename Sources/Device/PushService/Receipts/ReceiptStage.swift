@@ -19,8 +19,8 @@ public struct ReceiptStage: ServiceStage {
     /// Creates a stage that sends receipts.
     ///
     /// - Parameters:
-    ///   - hosts: The names of the app's own servers. No receipt is sent to any other host that a message names, so a
-    ///     stolen sender key can't make devices reveal where they are.
+    ///   - hosts: The names of the app's own servers; for an account with a name, its server is added. No receipt is sent to any
+    ///     other host that a message names, so a stolen sender key can't make devices reveal where they are.
     ///   - maximumDelay: The limit of each receipt's random delay, which keeps a network observer from telling which push
     ///     it belongs to. At most a day. If longer than 10 seconds, the receipt goes with a later notification.
     ///   - postsFirst: Whether to post the receipt before the notification is shown, which then waits up to two seconds.
@@ -48,24 +48,28 @@ public struct ReceiptStage: ServiceStage {
     /// Counts a failure to open, or queues and posts the receipt of a message that opened.
     public func finished(_ result: StageResult, in context: StageContext) async {
         switch result {
-        case .safeDefault(let reason): context.ownFolder.map(ReceiptQueue.init(in:))?.count(reason)
+        case .safeDefault(let reason): context.accountFolder.map(ReceiptQueue.init(in:))?.count(reason)
         case .opened(let draft, let elapsed): await post(about: draft, elapsed: elapsed, in: context)
         }
     }
 
     /// Queues the notification's receipt, once, and posts waiting receipts.
     private func post(about draft: NotificationDraft, elapsed: Duration, in context: StageContext) async {
-        guard let queue = context.ownFolder.map(ReceiptQueue.init(in:)) else { return }
+        guard let queue = context.accountFolder.map(ReceiptQueue.init(in:)) else { return }
         let now = context.now()
         let delay = Int64.random(in: 0...maximumDelay.components.seconds)
-        if let request = request(of: draft, at: now, by: context.fetcher), context.takesReceipt() {
+        let hosts = hosts(of: context.account)
+        if let request = request(of: draft, at: now, to: hosts, by: context.fetcher), context.takesReceipt() {
             let receipt = ReceiptBody(answering: request, about: draft.opened.id, created: now, elapsed: elapsed)
             queue.add(receipt, answering: request, due: now.advanced(bySeconds: delay), takingFailures: !draft.isRepeat)
             // After a longer delay, the system would have suspended the process.
             if delay <= 10 { try? await Task.sleep(for: .seconds(delay)) }
         }
-        await postWaiting(in: queue, environment: context.environment)
+        await postWaiting(in: queue, to: hosts, environment: context.environment)
     }
+
+    /// The hosts to which receipts about an account's messages may go; nil for the app's own account.
+    private func hosts(of account: PushAccount?) -> Set<String> { hosts.union(account?.host.map { [$0] } ?? []) }
 
     /// Posts waiting receipts. For the app, such as when it becomes active.
     public func postWaiting(in container: SharedContainer) async {
@@ -74,11 +78,20 @@ public struct ReceiptStage: ServiceStage {
 
     package func postWaiting(in container: SharedContainer, environment: DeviceEnvironment) async {
         guard let folder = environment.folder(container) else { return }
-        await postWaiting(in: ReceiptQueue(in: folder), environment: environment)
+        await postWaiting(in: ReceiptQueue(in: folder), to: hosts, environment: environment)
+    }
+
+    /// Posts an account's waiting receipts, as ``postWaiting(in:)`` does for the app's own.
+    public func postWaiting(of account: ServiceConfiguration) async {
+        guard let folder = account.folder else { return }
+        await postWaiting(
+            in: ReceiptQueue(in: folder), to: hosts(of: account.account), environment: account.environment)
     }
 
     /// Returns nil if the message asks for no receipt, or for one that this app doesn't send.
-    private func request(of draft: NotificationDraft, at now: Timestamp, by fetcher: any Fetching) -> ReceiptRequest? {
+    private func request(
+        of draft: NotificationDraft, at now: Timestamp, to hosts: Set<String>, by fetcher: any Fetching
+    ) -> ReceiptRequest? {
         // The server has forgotten a late repeat's number.
         guard draft.opened.sender != nil, let request = draft.opened.content.receipt,
             request.address.isAllowed(hosts, by: fetcher), !draft.isLateRepeat(at: now)
@@ -99,14 +112,16 @@ extension ReceiptAddress {
 
 extension ReceiptStage {
     /// Posts waiting receipts in turn; those not posted now go with the next one.
-    private func postWaiting(in queue: ReceiptQueue, environment: DeviceEnvironment) async {
+    private func postWaiting(in queue: ReceiptQueue, to hosts: Set<String>, environment: DeviceEnvironment) async {
         try? await environment.budget.receipts.run {
-            await post(from: queue, by: environment.fetcher, at: environment.now())
+            await post(from: queue, to: hosts, by: environment.fetcher, at: environment.now())
         }
     }
 
     /// Posts the least recently tried first, and gives up on an address that doesn't answer.
-    private func post(from queue: ReceiptQueue, by fetcher: any Fetching, at now: Timestamp) async {
+    private func post(
+        from queue: ReceiptQueue, to hosts: Set<String>, by fetcher: any Fetching, at now: Timestamp
+    ) async {
         var silent: Set<ReceiptAddress> = []
         var count = 0
         for name in queue.waitingByTrial() {

@@ -14,9 +14,10 @@ extension Presentation {
         switch self {
         // Source: Apple, "com.apple.developer.usernotifications.filtering".
         case .opened(let draft) where draft.isSuppressed: UNNotificationContent()
-        case .opened(let draft): Self.content(draft.disclosed(as: generic))
-        case .safeDefault(let safeDefault, let reason, let envelope):
-            Self.content(safeDefault, reason: reason, envelope: envelope)
+        case .opened(let draft):
+            Self.content(draft.disclosed(as: draft.owner?.configuration.safeDefault ?? generic))
+        case .safeDefault(let safeDefault, let reason, let envelope, let owner):
+            Self.content(safeDefault, reason: reason, envelope: envelope, owner)
         case .plain: Self.withoutClaim(original)
         case .withdrawal: UNNotificationContent()
         }
@@ -37,11 +38,11 @@ extension Presentation {
         if !draft.isRepeat { shown.badge = draft.badge.map { NSNumber(value: $0) } }
         shown.attachments = draft.attachments.compactMap(\.system)
         shown.userInfo = [SealedNotification.key: userInfo(draft)]
-        return draft.person.flatMap { shown.from($0) } ?? shown
+        return draft.person.flatMap { shown.from($0, draft.owner) } ?? shown
     }
 
     private static func content(
-        _ safeDefault: SafeDefault, reason: OpenError, envelope: String?
+        _ safeDefault: SafeDefault, reason: OpenError, envelope: String?, _ owner: Owner?
     ) -> UNNotificationContent {
         let shown = UNMutableNotificationContent()
         shown.title = safeDefault.title
@@ -49,6 +50,7 @@ extension Presentation {
         shown.sound = safeDefault.playsSound ? .default : nil
         var members: [String: Any] = ["outcome": "safe-default", "reason": reason.rawValue]
         members["envelope"] = envelope
+        owner?.write(to: &members)
         shown.userInfo = [SealedNotification.key: members]
         return shown
     }
@@ -58,6 +60,7 @@ extension Presentation {
         var members: [String: Any] = ["outcome": "opened", "id": opened.id.description]
         members["sent"] = Int(opened.sent.secondsSince1970)
         members["expires"] = opened.content.expires.map { Int($0.secondsSince1970) }
+        draft.owner?.write(to: &members)
         members["sender"] = opened.sender?.description
         let level = draft.shownLevel
         guard level == .full else {
@@ -85,14 +88,17 @@ extension Presentation {
 }
 
 extension ServiceConfiguration {
-    /// The group of the interactions that the extension donates, so that the app can delete them, and no others, at a logout.
-    package static let interactionGroup = "sealed-push"
+    /// The group of the interactions that the extension donates for an account, nil for the app's own, so that the app can delete
+    /// them, and no others, at a logout.
+    package static func interactionGroup(of account: AccountID?) -> String {
+        account.map { "sealed-push \($0)" } ?? "sealed-push"
+    }
 }
 
 extension UNMutableNotificationContent {
     /// Returns the content as a person's message, with their picture. Nil if the system can't do that; the content is then
     /// shown as is. Source: Apple, "Implementing communication notifications"; DeviceState 37.2.
-    fileprivate func from(_ person: Content.Person) -> UNNotificationContent? {
+    fileprivate func from(_ person: Content.Person, _ owner: Owner?) -> UNNotificationContent? {
         #if canImport(Intents) || os(Linux)
         var image: INImage?
         if case .bytes(let bytes)? = person.image { image = INImage(imageData: Data(bytes)) }
@@ -108,7 +114,7 @@ extension UNMutableNotificationContent {
         if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
         let interaction = INInteraction(intent: intent, response: nil)
         interaction.direction = .incoming
-        interaction.groupIdentifier = ServiceConfiguration.interactionGroup
+        interaction.groupIdentifier = ServiceConfiguration.interactionGroup(of: owner?.id)
         interaction.donate(completion: nil)
         return try? updating(from: intent)
         #else

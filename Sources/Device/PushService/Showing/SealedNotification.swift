@@ -8,6 +8,11 @@ public import SealedPush
 public struct SealedNotification: Hashable, Sendable {
     /// Why the message didn't open, for the app's own log; nil if it opened.
     public let reason: OpenError?
+    /// The account whose message this is; nil for the app's own. If the message didn't open, the one account whose key it matches,
+    /// which doesn't prove that it was for this account; nil if it matches none or several.
+    public let account: AccountName?
+    /// The account's number.
+    package let accountID: AccountID?
     /// The message's ID, if it opened.
     public let id: MessageID?
     /// The time at which the message was sent, if it opened.
@@ -39,6 +44,8 @@ public struct SealedNotification: Hashable, Sendable {
         let reason = code.flatMap(OpenError.init(rawValue:))
         guard (outcome == "opened") == (code == nil), (code == nil) == (reason == nil) else { return nil }
         self.reason = reason
+        account = (members["account"] as? String).flatMap(AccountName.init(parsing:))
+        accountID = (members["account-number"] as? String).flatMap { AccountID(parsing: $0) }
         id = (members["id"] as? String).flatMap(MessageID.init(parsing:))
         sent = (members["sent"] as? Int).flatMap { Timestamp(secondsSince1970: Int64($0)) }
         expires = (members["expires"] as? Int).flatMap { Timestamp(secondsSince1970: Int64($0)) }

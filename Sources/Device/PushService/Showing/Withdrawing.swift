@@ -17,31 +17,30 @@ extension ServiceConfiguration {
         envelope: String
     ) async throws(OpenError) -> OpenedContent? {
         let opening = PushOpening(self, environment: environment)
-        guard let (opened, isRepeat) = try opening.openWithdrawal(field: envelope) else { return nil }
-        let count = environment.folder(container).map(BadgeCount.init(in:))
+        guard let (opened, isRepeat, owner) = try opening.openWithdrawal(field: envelope) else { return nil }
         await opened.withdraw(
-            from: environment.notifications, count, isRepeat: isRepeat, trusting: opening.trustedSenders(),
-            reading: opening.content(ofShown:))
+            from: environment.notifications, of: owner, owner.badge(on: environment), isRepeat: isRepeat,
+            trusting: opening.trustedSenders(of: owner), reading: { opening.content(ofShown: $0, of: owner) })
         return opened
     }
 }
 
 extension OpenedContent {
-    /// ContentParts 21.5: removes the notifications that a withdrawal names, and sets its badge.
+    /// ContentParts 21.5: removes the account's notifications that a withdrawal names, and sets its badge.
     ///
     /// - Parameter trusted: The senders that are trusted now; nil if that can't be read, so that only the withdrawal's own
     ///   sender counts.
     /// - Parameter read: Returns a message's content from its envelope: a notification that doesn't show its message doesn't
     ///   name its thread.
     func withdraw(
-        from center: any NotificationList, _ count: BadgeCount?, isRepeat: Bool,
+        from center: any NotificationList, of owner: Owner, _ count: BadgeCount?, isRepeat: Bool,
         trusting trusted: [SenderPublicKey]?, reading read: @Sendable (String) -> Content?
     ) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in
             let content = notification.request.content
             guard let shown = SealedNotification(userInfo: content.userInfo), let sent = shown.sent,
-                let message = shown.id,
+                let message = shown.id, shown.accountID == owner.id,
                 let from = shown.sender, from == sender || trusted?.contains(from) == false
             else { return false }
             return switch withdrawal.target {

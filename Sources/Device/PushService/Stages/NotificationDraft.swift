@@ -12,6 +12,8 @@ public struct NotificationDraft: Sendable {
     public let opened: OpenedContent
     /// Whether the same message was shown before, under the same identifier. It replaces itself, silently.
     public let isRepeat: Bool
+    /// The account to which the message belongs; nil in tests.
+    var owner: Owner?
     /// The files to show, in ascending ``DraftAttachment/position``; the first provides the thumbnail.
     public var attachments: [DraftAttachment] = []
     /// Whether the notification interrupts, or is shown at all. Of several stages' values, the quietest counts.

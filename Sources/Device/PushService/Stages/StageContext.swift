@@ -9,13 +9,18 @@ public struct StageContext: Sendable {
     /// The folder that the app and its extension share; nil if the system doesn't know the app group.
     public var container: URL? { environment.root(sharedContainer) }
     /// The service module's folder in the container, which may not exist yet.
-    public var ownFolder: URL? { environment.folder(sharedContainer) }
+    public var ownFolder: URL? { environment.folder(sharedContainer.whole) }
+    /// The folder of the message's account in that folder; the folder itself for the app's own account.
+    package var accountFolder: URL? { environment.folder(sharedContainer) }
     /// The device's clock.
     public var now: @Sendable () -> Timestamp { environment.now }
     package var fetcher: any Fetching { environment.fetcher }
     package var budget: WorkBudget { environment.budget }
 
-    private let sharedContainer: SharedContainer
+    /// The account with a name to which the message belongs; nil for the app's own, or if it isn't known.
+    public private(set) var account: PushAccount?
+
+    private var sharedContainer: SharedContainer
     let environment: DeviceEnvironment
     private let scratchFolder: ScratchFolder
     let start = ContinuousClock.now
@@ -37,6 +42,14 @@ public struct StageContext: Sendable {
             defer { hasReceipt = true }
             return !hasReceipt
         }
+    }
+
+    /// Returns the context for an account's message.
+    func of(_ owner: Owner?) -> StageContext {
+        guard let owner else { return self }
+        var context = self
+        (context.account, context.sharedContainer) = (owner.configuration.account, owner.configuration.container)
+        return context
     }
 
     func limited(to deadline: ContinuousClock.Instant) -> StageContext {

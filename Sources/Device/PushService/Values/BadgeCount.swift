@@ -7,8 +7,13 @@ internal import SealedPush
 /// The app sets it, usually to the number of unread messages when it becomes active, and then tells the system
 /// (`setBadgeCount`). Several processes may count at once, without a lock; no increment is counted twice. Each call costs a
 /// few system calls and no sync. Source: ContentParts 20.
+///
+/// Each account with a name has its own count, in its configuration's container, and the icon shows the sum:
+/// ``DeviceAccounts/badge()``. A message then sets its own account's count, with `badge`, or adds to it.
 public struct BadgeCount: Sendable {
     private let folder: URL
+    /// The counts of the other accounts, which the icon shows, too; nil if there is only the account without a name.
+    private let others: [BadgeCount]?
 
     /// Opens this app's count; nil if the system doesn't know the app group.
     public init?(container: SharedContainer) {
@@ -17,10 +22,19 @@ public struct BadgeCount: Sendable {
     }
 
     /// - Parameter root: The folder `SealedPush` of the shared container.
-    package init(in root: URL) { folder = root.appending(path: "badge", directoryHint: .isDirectory) }
+    package init(in root: URL) { self.init(in: root, beside: nil) }
+
+    /// - Parameter others: The same folders of the other accounts; nil if there is only the account without a name.
+    init(in root: URL, beside others: [URL]?) {
+        folder = root.appending(path: "badge", directoryHint: .isDirectory)
+        self.others = others?.map { BadgeCount(in: $0) }
+    }
 
     /// The count; 0 if it can't be read.
     public var value: Int { min(Self.maximum, max(0, Self.length(path) ?? 0)) }
+
+    /// The number on the icon: the sum of all accounts' counts.
+    var total: Int { min(Self.maximum, value + (others ?? []).reduce(0) { $0 + $1.value }) }
 
     /// Sets the count, from 0 to 9,999.
     ///
@@ -36,13 +50,29 @@ public struct BadgeCount: Sendable {
     }
 
     /// Adds the draft's increment, unless the draft sets the number itself or repeats a message, and notes the sum in the
-    /// draft. Returns false if the count can't be written; the badge then stays as it is.
+    /// draft. Beside other accounts, a number that the draft sets becomes this account's count. Returns false if the count can't
+    /// be written; the badge then stays as it is.
     func count(_ draft: inout NotificationDraft) -> Bool {
-        guard draft.badge == nil, !draft.isRepeat, let increment = draft.badgeIncrement,
-            Content.badgeIncrements.contains(Int64(increment))
-        else { return true }
-        draft.badgeSum = add(increment)
+        if let number = draft.badge {
+            guard others != nil, !draft.isRepeat else { return true }
+            draft.badge = nil
+            guard (try? set(min(max(0, number), Self.maximum))) != nil else { return false }
+            draft.badgeSum = current
+        } else {
+            guard !draft.isRepeat, let increment = draft.badgeIncrement,
+                Content.badgeIncrements.contains(Int64(increment))
+            else { return true }
+            draft.badgeSum = add(increment)
+        }
+        draft.badgeSum?.others = (others ?? []).compactMap(\.current)
         return draft.badgeSum != nil
+    }
+
+    /// The count as of now; nil if there is none.
+    private var current: Sum? {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        return Sum(value: min(Self.maximum, Int(status.st_size)), file: UInt64(status.st_ino), path: path)
     }
 
     /// Calls `show` with the draft and its number, the larger of its sum and the last one shown, and returns that draft. Shows
@@ -57,11 +87,15 @@ public struct BadgeCount: Sendable {
         // A plain lock, because the system is called while it's held.
         showing.lock()
         defer { showing.unlock() }
-        let last = lastShown?.file == sum.file ? lastShown : nil
-        let newest = last.map { $0.value > sum.value ? $0 : sum } ?? sum
-        lastShown = newest
+        var total = 0
+        for one in [sum] + sum.others {
+            let last = lastShown[one.path]
+            let newest = last?.file == one.file ? max(last?.value ?? 0, one.value) : one.value
+            lastShown[one.path] = (newest, one.file)
+            total += newest
+        }
         var shown = draft
-        shown.badge = newest.value
+        shown.badge = min(maximum, total)
         show(shown)
         return shown
     }
@@ -71,18 +105,23 @@ public struct BadgeCount: Sendable {
     static func number(setBy withdrawal: Content, isRepeat: Bool, in count: BadgeCount?) -> Int? {
         guard let number = withdrawal.badge, !isRepeat else { return nil }
         try? count?.set(min(number, maximum))
-        return number
+        guard let count, count.others != nil else { return number }
+        return count.total
     }
 
     private static let showing = NSLock()
     /// Touched only while ``showing`` is held.
-    nonisolated(unsafe) private static var lastShown: Sum?
+    nonisolated(unsafe) private static var lastShown: [String: (value: Int, file: UInt64)] = [:]
 
     /// The count after one addition.
     struct Sum: Sendable {
         let value: Int
         /// Distinguishes this count from one with which the app replaced it.
         let file: UInt64
+        /// Tells one account's count from another's.
+        let path: String
+        /// The other accounts' counts at that time.
+        var others: [Sum] = []
     }
 
     /// Adds to the count. Returns nil if it can't be written, or if the increment isn't from 1 to 99.
@@ -98,7 +137,7 @@ public struct BadgeCount: Sendable {
             let sum = Int(lseek(descriptor, 0, SEEK_CUR))
             // Try again if the app has replaced the file meanwhile.
             if let file = Self.number(of: descriptor, if: path) {
-                return Sum(value: min(Self.maximum, sum), file: file)
+                return Sum(value: min(Self.maximum, sum), file: file, path: path)
             }
         }
         return nil
