@@ -34,18 +34,40 @@ import UserNotifications
 
     func forgetCalls() { calls = [] }
 
-    /// Starts the app's process. Its server doesn't answer.
-    func pushes(
-        trusting senders: [SenderPublicKey]? = nil, server: URL? = URL(string: "https://127.0.0.1:1")
-    ) -> SealedPushes {
+    /// The names of the items in the keychain.
+    var itemNames: [String] { get throws { try items.list().map(\.account) } }
+
+    func configuration(
+        trusting senders: [SenderPublicKey]? = nil, _ fetcher: (any Fetching)? = nil
+    ) -> ServiceConfiguration {
         nonisolated(unsafe) let center = center
         let items = items
         var app = ServiceConfiguration(
             topic: "com.example.app", keys: .items(items), trusting: senders ?? [sender.sender],
             safeDefault: SafeDefault(body: "d"), container: .folder(folder.url))
-        app.environment = DeviceEnvironment(keychain: { _ in items }, appGroup: { _ in nil }, fetcher: NoNetwork())
+        app.environment = DeviceEnvironment(
+            keychain: { _ in items }, appGroup: { _ in nil }, fetcher: fetcher ?? NoNetwork())
         app.environment.center = { center }
-        let pushes = SealedPushes(app, server: server, storage: storage) { "Bearer \($0)" }
+        return app
+    }
+
+    /// Starts the app's process. Its server doesn't answer.
+    func pushes(
+        trusting senders: [SenderPublicKey]? = nil, server: URL? = URL(string: "https://127.0.0.1:1")
+    ) -> SealedPushes {
+        watched(
+            SealedPushes(configuration(trusting: senders), server: server, storage: storage) { "Bearer \($0)" })
+    }
+
+    /// Starts the process of an app whose accounts have names.
+    func accounts(_ servers: (any Fetching)? = nil) -> SealedPushes {
+        watched(
+            SealedPushes(accountsOf: configuration(trusting: [], servers), storage: storage) { account, session in
+                "Bearer \(account.name) \(session)"
+            })
+    }
+
+    private func watched(_ pushes: SealedPushes) -> SealedPushes {
         pushes.system.register = { [weak self] in self?.calls.append("register") }
         pushes.system.unregister = { [weak self] in self?.calls.append("unregister") }
         pushes.system.begin = { [weak self] task, _ in self?.calls.append("begin \(task)") }

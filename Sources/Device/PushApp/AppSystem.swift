@@ -1,8 +1,8 @@
 package import Foundation
+import PushService
 
 #if canImport(Intents)
 import Intents
-import PushService
 #endif
 
 #if os(iOS) || os(visionOS)
@@ -56,10 +56,17 @@ import AppKit
             observe(NSApplication.didBecomeActiveNotification) { [weak pushes] in await pushes?.becameActive() }
         }
         #endif
-        #if canImport(Intents)
-        system.forgetPeople = { try? await INInteraction.delete(with: ServiceConfiguration.interactionGroup) }
-        #endif
+        system.forgetPeople = forgettingPeople(of: nil)
         return system
+    }
+
+    /// Returns the removal of people in an account's messages from the system's suggestions; nil is the app's own account.
+    static func forgettingPeople(of account: AccountID?) -> @MainActor () async -> Void {
+        #if canImport(Intents)
+        return { try? await INInteraction.delete(with: ServiceConfiguration.interactionGroup(of: account)) }
+        #else
+        return {}
+        #endif
     }
 
     #if os(iOS) || os(visionOS) || os(macOS)

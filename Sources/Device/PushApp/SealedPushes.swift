@@ -33,6 +33,10 @@ public import UserNotifications
 /// - The old account's login is kept only until its server knows, or can't be told.
 /// - Before the first unlock, when neither keys nor login can be read, nothing is lost or overwritten.
 ///
+/// Accounts with names come and go at run time: ``add(_:session:)``, ``remove(_:)``. Each has an object of its own in
+/// ``accounts``, with its status and its login, to call instead of this one's. The token, taps, and background pushes stay
+/// here.
+///
 /// On the main actor, which never waits for the keychain, a disk, or the network. Create one object for each topic.
 @MainActor @Observable public final class SealedPushes: NSObject {
     /// The state of the login and of the registration at the server.
@@ -45,19 +49,33 @@ public import UserNotifications
         didSet { handleWaitingTap() }
     }
 
+    /// The pushes of each account with a name, by that name.
+    public private(set) var accounts: [AccountName: SealedPushes] = [:]
+
     @ObservationIgnored private var app: ServiceConfiguration
     @ObservationIgnored private var server: URL?
     private let service: ServiceName?
     private let environment: PushEnvironment
-    private let authorization: @Sendable (_ session: String) async throws -> String
+    private let authorization: @Sendable (PushAccount?, _ session: String) async throws -> String
     @ObservationIgnored private var saved: SavedStore
+    /// Whether this object's own login is used: not if all accounts have names, in objects of their own.
+    private let hasOwnAccount: Bool
     /// A mistake in the configuration, shown instead of any other status.
-    private var fault: PushStatus? { !app.trustsAnyone ? .noSender : server == nil ? .noServer : nil }
+    private var fault: PushStatus? {
+        guard hasOwnAccount else { return nil }
+        return !app.trustsAnyone ? .noSender : server == nil ? .noServer : nil
+    }
     /// The system's calls, which tests replace.
     @ObservationIgnored package var system = AppSystem.current
     @ObservationIgnored private var isStarted = false
     @ObservationIgnored private var waitingTap: (SealedNotification, UNNotificationResponse)?
     @ObservationIgnored private var last: Task<Void, Never>?
+    /// The accounts that this process removed or found removed, and those of them whose servers may still have to be told.
+    @ObservationIgnored private var removed: Set<AccountID> = []
+    @ObservationIgnored private var leavers: [AccountID: SealedPushes] = [:]
+    /// For an account with a name, the object that has it.
+    @ObservationIgnored private weak var whole: SealedPushes?
+    @ObservationIgnored private var isRemoved = false
 
     /// Creates an app's pushes. Nothing happens before ``start()``.
     ///
@@ -68,8 +86,9 @@ public import UserNotifications
     ///   - service: The name of the server's service; nil if it's the topic.
     ///   - environment: The Apple service that tokens are for.
     ///   - storage: Where the login and the token are kept; nil for the keychain.
-    ///   - authorization: Returns the value of the header `Authorization` for a session that was passed to ``logIn(_:)``.
-    ///     After a logout, it may be called again with the session that ended. If it throws then, the old login isn't kept.
+    ///   - authorization: Returns the value of the header `Authorization` for a session that was passed to ``logIn(_:)``, or to
+    ///     ``add(_:session:)``. After a logout, it may be called again with the session that ended. If it throws then, the old
+    ///     login isn't kept.
     public init(
         _ app: ServiceConfiguration, server: URL?, service: ServiceName? = nil,
         environment: PushEnvironment = .ofThisBuild, storage: (any PushStorage)? = nil,
@@ -79,9 +98,52 @@ public import UserNotifications
         self.server = server
         self.service = service
         self.environment = environment
-        self.authorization = authorization
+        self.authorization = { _, session in try await authorization(session) }
         saved = SavedStore(storage ?? KeychainStorage(topic: app.topic))
+        hasOwnAccount = true
         status = !app.trustsAnyone ? .noSender : server == nil ? .noServer : .starting
+    }
+
+    /// Creates the pushes of an app whose accounts all have names, so that this object's own login isn't used. Its configuration
+    /// needs no sender.
+    ///
+    /// - Parameters:
+    ///   - app: The configuration, the same as the extension's.
+    ///   - environment: The Apple service that tokens are for.
+    ///   - storage: Where the logins and the token are kept; nil for the keychain.
+    ///   - authorization: Returns the value of the header `Authorization` for an account and the session that was passed with it.
+    public init(
+        accountsOf app: ServiceConfiguration, environment: PushEnvironment = .ofThisBuild,
+        storage: (any PushStorage)? = nil,
+        authorization: @escaping @Sendable (PushAccount, _ session: String) async throws -> String
+    ) {
+        self.app = app
+        (server, service) = (nil, nil)
+        self.environment = environment
+        self.authorization = { account, session in
+            guard let account else { throw URLError(.userAuthenticationRequired) }
+            return try await authorization(account, session)
+        }
+        saved = SavedStore(storage ?? KeychainStorage(topic: app.topic))
+        hasOwnAccount = false
+        status = .starting
+    }
+
+    /// Creates the pushes of one account.
+    private init(_ account: ServiceConfiguration, _ id: AccountID, of whole: SealedPushes) {
+        app = account
+        (server, service) = (account.account?.server, account.account?.service)
+        environment = whole.environment
+        authorization = whole.authorization
+        saved = SavedStore(part: id.description, of: whole.saved)
+        hasOwnAccount = true
+        status = account.trustsAnyone ? .starting : .noSender
+        super.init()
+        self.whole = whole
+        system = AppSystem()
+        system.register = { [weak whole] in whole?.system.register() }
+        system.unregister = { [weak whole] in whole?.system.unregister() }
+        system.forgetPeople = AppSystem.forgettingPeople(of: id)
     }
 
     /// Begins: takes over the notification center's delegate, asks for a token if someone is logged in, finishes an interrupted
@@ -97,7 +159,7 @@ public import UserNotifications
 
     /// Does the part of ``start()`` that doesn't wait. Returns false if it was done before.
     package func begin() -> Bool {
-        guard !isStarted else { return false }
+        guard !isStarted, whole == nil else { return false }
         isStarted = true
         app.environment.notifications.report(to: self)
         system.begin(refreshTask, self)
@@ -117,6 +179,7 @@ public import UserNotifications
         saved = SavedStore(storage)
         server = server ?? standIn
         (isStarted, waitingTap, log) = (false, nil, [])
+        (accounts, removed, leavers) = ([:], [], [:])
         show(.starting)
         return (server, app.topic, service)
     }
@@ -142,6 +205,7 @@ public import UserNotifications
     /// - Parameter session: The account's login at the app's own server, in any form that `authorization` understands. It's
     ///   kept until the logout, for launches in the background.
     public func logIn(_ session: String) async {
+        guard !isRemoved else { return }
         await logOut()
         guard await saved.value.session == nil, await saved.change({ $0.session = session }) else {
             return show(.notSaved)
@@ -150,7 +214,7 @@ public import UserNotifications
         await enroll()
     }
 
-    /// Logs out at once, with or without a network, and removes all of the app's delivered notifications. If the server can't
+    /// Logs out at once, with or without a network, and removes all of the account's delivered notifications. If the server can't
     /// be told now, the next launch tells it. Does nothing if nobody is logged in.
     public func logOut() async {
         guard await saved.value.session != nil else { return }
@@ -160,14 +224,25 @@ public import UserNotifications
             $0.session = nil
         }
         show(isSaved ? .loggedOut : .notSaved)
-        system.unregister()
+        if await !saved.hasOthers { system.unregister() }
         await inTurn { await self.leave() }
         // Done last, because a push that was being opened in the meantime also belongs to the account.
-        let center = app.environment.notifications
-        center.removeAllDeliveredNotifications()
-        try? app.folder.map(BadgeCount.init(in:))?.set(0)
-        try? await center.setBadgeCount(0)
+        await Self.clear(app)
         await system.forgetPeople()
+    }
+
+    /// Removes the account's notifications, and its part of the badge.
+    @concurrent private static func clear(_ app: ServiceConfiguration) async {
+        let own = app.container.account
+        if own == nil, !app.accounts.hasAny {
+            app.environment.notifications.removeAllDeliveredNotifications()
+        } else {
+            // Notifications from before the first unlock may belong to other accounts.
+            await app.accounts.removeNotifications(keepingLocked: true) { $0 == own }
+        }
+        try? app.folder.map(BadgeCount.init(in:))?.set(0)
+        let total = (try? await app.accounts.badge()) ?? 0
+        try? await app.environment.notifications.setBadgeCount(total)
     }
 
     /// Tells the server that this phone left its account. Returns whether another may be registered: the keys are destroyed.
@@ -206,9 +281,9 @@ public import UserNotifications
     /// - Parameter isValid: Whether the login may still be used when the server is called.
     private func client(_ session: String, while isValid: @escaping @Sendable (Saved) -> Bool) -> PushServerClient? {
         server.map { server in
-            PushServerClient(url: server, service: service) { [saved, authorization] in
+            PushServerClient(url: server, service: service) { [saved, authorization, account = app.account] in
                 guard isValid(await saved.value) else { throw URLError(.userAuthenticationRequired) }
-                return try await authorization(session)
+                return try await authorization(account, session)
             }
         }
     }
@@ -219,7 +294,10 @@ public import UserNotifications
     public func didRegister(_ deviceToken: Data) { Task { await took(token: deviceToken) } }
 
     /// Notes that the system has no token: no network, or no Push Notifications capability. The next launch tries again.
-    public func didFailToRegister(_ error: any Error) { show(.noToken(error.localizedDescription)) }
+    public func didFailToRegister(_ error: any Error) {
+        show(.noToken(error.localizedDescription))
+        for account in accounts.values where account.status == .waitingForToken { account.didFailToRegister(error) }
+    }
 
     /// Registers with the stored token, because the callback with a new one may never arrive. Called once a day in the
     /// background. Call it to try again, such as from a button.
@@ -227,25 +305,43 @@ public import UserNotifications
         system.planRefresh(refreshTask)
         await removeExpired()
         await launched()
-        await enroll()
+        await enrollAll()
     }
 
     package func took(token: Data) async {
         await saved.change { $0.token = token }
-        await enroll()
+        await enrollAll()
     }
 
     /// Asks for a token if someone is logged in; otherwise, the system must not send pushes.
     package func launched() async {
-        let isLoggedIn = await saved.value.session != nil
-        if status == .starting || status == .loggedOut { show(isLoggedIn ? .waitingForToken : .loggedOut) }
+        var isLoggedIn = await noticeLogin()
+        let removals = await findAccounts()
+        for account in accounts.values { isLoggedIn = await account.noticeLogin() || isLoggedIn }
         if isLoggedIn { system.register() }
         await inTurn { await self.leave() }
+        for account in accounts.values { await account.inTurn { await account.leave() } }
+        for removal in removals { await removal.value }
+    }
+
+    /// Returns whether someone is logged in, and shows it unless more is known.
+    private func noticeLogin() async -> Bool {
+        let isLoggedIn = await saved.value.session != nil
+        if status == .starting || status == .loggedOut { show(isLoggedIn ? .waitingForToken : .loggedOut) }
+        return isLoggedIn
+    }
+
+    /// Registers all accounts at once, so that one server that doesn't answer delays no other account.
+    private func enrollAll() async {
+        let others = accounts.values.map { account in Task { await account.enroll() } }
+        await enroll()
+        for other in others { await other.value }
     }
 
     private func enroll() async { await inTurn { await self.enrollNow() } }
 
     private func enrollNow() async {
+        guard !isRemoved else { return }
         let saved = await saved.value
         guard let session = saved.session else { return }
         guard let token = saved.token else { return show(.waitingForToken) }
@@ -273,6 +369,96 @@ public import UserNotifications
         try await client.sendTest(to: app)
     }
 
+    // MARK: Accounts with names
+
+    /// Adds an account with a name and logs in there. If it's there already, with the same pins, only logs in.
+    ///
+    /// Returns once the account is registered at its server, or the attempt failed: see the status of the returned object, which is
+    /// also in ``accounts``. The next launch or refresh tries again.
+    ///
+    /// - Parameters:
+    ///   - account: The account and what it pins.
+    ///   - session: The account's login, as for ``logIn(_:)``.
+    /// - Throws: `accountExists`, `tooManyAccounts`, `unusableAccount`, or an error of the keychain. Nothing was added then.
+    @discardableResult public func add(
+        _ account: PushAccount, session: String
+    ) async throws(DeviceError) -> SealedPushes {
+        if let whole { return try await whole.add(account, session: session) }
+        let configuration = try await app.accounts.add(account)
+        guard let pushes = pushes(of: configuration) else {
+            throw .unavailable("the account was removed while it was being added")
+        }
+        await pushes.logIn(session)
+        return pushes
+    }
+
+    /// Removes an account at once, with or without a network: destroys its keys, and removes its notifications. If its server
+    /// can't be told now, the next launch tells it. Does nothing if there is no account with this name.
+    ///
+    /// - Throws: an error of the keychain, such as `locked` before the first unlock. The next launch finishes what was begun.
+    public func remove(_ name: AccountName) async throws(DeviceError) {
+        if let whole { return try await whole.remove(name) }
+        guard let id = try await app.accounts.leave(name) else { return }
+        removed.insert(id)
+        if accounts[name]?.app.container.account == id { return await finish(id, nil) }
+        // This process hasn't seen the account. If the keychain fails now, the next launch finishes.
+        let known = try await app.accounts.known()
+        await finish(id, known.left.first { $0.id == id }?.configuration)
+    }
+
+    /// Reads the accounts from the keychain, and begins to finish interrupted removals. Does nothing before the first unlock.
+    private func findAccounts() async -> [Task<Void, Never>] {
+        guard whole == nil, let known = try? await app.accounts.known() else { return [] }
+        for configuration in known.live { _ = pushes(of: configuration) }
+        // Each server is told on its own, so that one that doesn't answer delays no other account.
+        let removals = known.left.map { id, configuration in
+            removed.insert(id)
+            return Task { await finish(id, configuration) }
+        }
+        try? await app.accounts.removeStrays()
+        return removals
+    }
+
+    /// Returns the object of an account; creates it if it's new.
+    private func pushes(of configuration: ServiceConfiguration) -> SealedPushes? {
+        guard let id = configuration.container.account, let name = configuration.account?.name else { return nil }
+        if let known = accounts[name], known.app.container.account == id { return known }
+        // It may have been removed since it was read.
+        guard !removed.contains(id) else { return nil }
+        let pushes = SealedPushes(configuration, id, of: self)
+        accounts[name] = pushes
+        return pushes
+    }
+
+    /// Tells the server of an account that was removed, and then destroys what is left of it. If the server can't be told now, the
+    /// next launch tries again. Without pins, it isn't known which server to tell.
+    private func finish(_ id: AccountID, _ configuration: ServiceConfiguration?) async {
+        let known = accounts.first { $0.value.app.container.account == id }
+        if let known { accounts[known.key] = nil }
+        let leaver = leavers[id] ?? known?.value ?? configuration.map { SealedPushes($0, id, of: self) }
+        leaver?.isRemoved = true
+        leavers[id] = leaver
+        await app.accounts.removeNotifications { $0 == id }
+        guard let leaver else {
+            try? await app.accounts.erase(id)
+            return
+        }
+        await leaver.logOut()
+        await leaver.inTurn { [app] in
+            await leaver.leave()
+            guard await leaver.isTold, (try? await app.accounts.erase(id)) != nil else { return }
+            self.leavers[id] = nil
+        }
+    }
+
+    /// Whether the server knows that this phone left, or can't be told.
+    private var isTold: Bool {
+        get async {
+            let saved = await saved.value
+            return saved.session == nil && saved.leaving == nil
+        }
+    }
+
     // MARK: Notifications
 
     /// Handles a background push: a withdrawal removes the notifications that were read on another device. Returns whether
@@ -285,15 +471,18 @@ public import UserNotifications
 
     /// Does what may have had to wait, and reads the log.
     package func becameActive() async {
-        // Before the first unlock, the login wasn't readable.
-        if status == .loggedOut, await saved.value.session != nil {
-            show(.waitingForToken)
-            system.register()
+        // Before the first unlock, neither the accounts nor the logins were readable.
+        let removals = await findAccounts()
+        var isNew = false
+        for pushes in [self] + accounts.values where [.starting, .loggedOut].contains(pushes.status) {
+            isNew = await pushes.noticeLogin() || isNew
         }
+        if isNew { system.register() }
         await inTurn { await self.leave() }
         await openWhatWasLocked()
         await removeExpired()
         log = await Self.entries(of: app)
+        for removal in removals { await removal.value }
     }
 
     /// Removes the notifications of expired messages, and asks for a refresh when the next one expires.
