@@ -44,6 +44,22 @@ import UserNotifications
         #expect(reason(await device.show(["aps": ["alert": "Free money"]], by: service)) == .malformed)
     }
 
+    @Test("shows each account's messages as its own, and none of an account that was removed") func accounts()
+        async throws
+    {
+        let service = NotificationService()
+        let nina = try device.addAccount("nina", for: service)
+        let omar = try device.addAccount("omar", for: service)
+        let shown = try await device.show(Content(body: "Lunch?"), to: nina, by: service)
+        #expect(shown.body == "Lunch?" && SealedNotification(userInfo: shown.userInfo)?.account == "nina")
+        let foreign = try device.payload(of: Content(body: "Lunch?"), to: nina, from: omar.sender, for: service)
+        #expect(reason(await device.show(foreign, by: service)) == .unknownSender)
+        let late = try device.payload(of: Content(body: "Dinner?"), to: nina, for: service)
+        try device.remove(nina, for: service)
+        #expect(reason(await device.show(late, by: service)) == .unknownRecipient)
+        #expect(try await device.show(Content(body: "Tea?"), to: omar, by: service).body == "Tea?")
+    }
+
     private func reason(_ shown: UNNotificationContent) -> OpenError? {
         #expect(shown.body == "You have a new message!")
         return SealedNotification(userInfo: shown.userInfo)?.reason

@@ -36,7 +36,12 @@ struct RunCommand: ParsableCommand {
 
     @Option(help: .value("token", "The app's login token, from POST /v1/logins.")) var login: String?
 
-    @Flag(help: "With --server: the app creates hybrid keys.") var hybrid = false
+    @Option(
+        help: .value(
+            "name,url,token,key", "Add an account: its server, a login token, and the sender or authority to pin."))
+    var account: [AccountArgument] = []
+
+    @Flag(help: "With --server or --account: the app creates hybrid keys.") var hybrid = false
 
     @Flag(help: "Print one JSON object per line.") var json = false
 
@@ -50,9 +55,11 @@ struct RunCommand: ParsableCommand {
         guard TypedPath.isPath(apns) else {
             throw ValidationError("--apns must be a folder's path, starting with / or ./ if it contains any of :=?@.")
         }
-        guard !hybrid || server != nil else { throw ValidationError("--hybrid needs --server.") }
-        guard server == nil || count == nil else {
-            throw ValidationError("--server works with one phone; leave out --count.")
+        guard !hybrid || server != nil || !account.isEmpty else {
+            throw ValidationError("--hybrid needs --server or --account.")
+        }
+        guard server == nil && account.isEmpty || count == nil else {
+            throw ValidationError("--server and --account work with one phone; leave out --count.")
         }
         guard device.state != nil else {
             throw ValidationError("--state is missing; a phone that stays on needs a folder.")
@@ -65,7 +72,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    fileprivate static func url(_ text: String) -> URL? {
+    static func url(_ text: String) -> URL? {
         guard let url = URL(string: text), ["http", "https"].contains(url.scheme?.lowercased()),
             NetworkHost(url) != nil, url.query() == nil, url.fragment() == nil
         else { return nil }
@@ -119,8 +126,8 @@ private final class RunningDevice: Sendable {
     private let delivery: PushDelivery
     /// Whether its app puts a new key into use as soon as a message has been opened with it.
     private let confirms: Bool
-    /// The server with which its app enrolls, and the app; nil if it doesn't enroll.
-    private let enrollment: (server: PushServerClient, app: OwnDevice)?
+    /// The servers with which its app enrolls, for which accounts; the app's own account has no name.
+    private let enrollments: [(server: PushServerClient, app: OwnDevice, account: AccountName?)]
     /// The local APNs' folder.
     private let apns: URL
 
@@ -136,17 +143,29 @@ private final class RunningDevice: Sendable {
             container.append(path: name.description, directoryHint: .isDirectory)
         }
         name = options.device.description
-        owned = try OwnedDevice(options, container: container, makesKeys: command.server != nil)
+        owned = try OwnedDevice(
+            options, container: container, makesKeys: command.server != nil || !command.account.isEmpty)
         confirms = number == nil
         apns = URL(filePath: command.apns)
-        if let server = command.server.flatMap(RunCommand.url), let login = command.login {
-            let client = PushServerClient(url: server) { "Bearer \(login)" }
+        var enrollments: [(server: PushServerClient, app: OwnDevice, account: AccountName?)] = []
+        if command.server != nil || !command.account.isEmpty {
             var standard = command.extensionOptions.standard(owned, topic: options.topic)
             standard.isHybrid = command.hybrid
-            enrollment = owned.phone.app(standard).map { (client, $0) }
-        } else {
-            enrollment = nil
+            if let server = command.server.flatMap(RunCommand.url), let login = command.login,
+                let app = owned.phone.app(standard)
+            {
+                enrollments.append((PushServerClient(url: server) { "Bearer \(login)" }, app, nil))
+            }
+            for argument in command.account {
+                let app: OwnDevice?
+                do throws(DeviceError) { app = try owned.phone.add(argument.account, to: standard) } catch {
+                    throw CommandFailure.usage("account \(argument.account.name) can't be added: \(error)")
+                }
+                let client = PushServerClient(url: argument.account.server) { "Bearer \(argument.login)" }
+                if let app { enrollments.append((client, app, argument.account.name)) }
+            }
         }
+        self.enrollments = enrollments
         guard number != nil else {
             delivery = command.extensionOptions.delivery(to: owned, topic: options.topic)
             return
@@ -160,15 +179,20 @@ private final class RunningDevice: Sendable {
 
     /// Acts as the app: sends the server the token and the keys' record, and proves the keys.
     func enroll(_ token: String, _ screen: RunScreen) {
-        guard let (server, app) = enrollment, let token = Hex.decode(token) else { return }
+        guard !enrollments.isEmpty, let token = Hex.decode(token) else { return }
         Task { [self] in
             let environment: PushEnvironment
             do throws(LocalAPNsError) { environment = try await environmentOfAPNs() } catch {
                 return report("the app can't enroll: \(error)")
             }
-            let done = await server.register(app, token: token, environment: environment, at: .now())
-            for problem in done.problems { report("the app can't enroll: \(problem)") }
-            if let device = done.device, done.isRegistered { screen.enrolled(name, as: device) }
+            for (server, app, account) in enrollments {
+                let done = await server.register(app, token: token, environment: environment, at: .now())
+                let purpose = account.map { " for \($0)" } ?? ""
+                for problem in done.problems { report("the app can't enroll\(purpose): \(problem)") }
+                if let device = done.device, done.isRegistered {
+                    screen.enrolled(name, as: device, for: account?.description)
+                }
+            }
         }
     }
 

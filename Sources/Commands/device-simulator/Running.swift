@@ -105,8 +105,11 @@ final class RunScreen: Sendable {
         write(["event": "online", "device": device, "token": token], ["\(device) is online, token \(token)"])
     }
 
-    func enrolled(_ device: String, as name: String) {
-        write(["event": "enrolled", "device": device, "name": name], ["\(device) is enrolled as \(name)"])
+    /// - Parameter account: The account's name; nil for the app's own.
+    func enrolled(_ device: String, as name: String, for account: String?) {
+        var object = ["event": "enrolled", "device": device, "name": name]
+        object["account"] = account
+        write(object, ["\(device) is enrolled as \(name)\(account.map { " for \($0)" } ?? "")"])
     }
 
     func offline(_ device: String) { write(["event": "offline", "device": device], ["\(device) is offline"]) }

@@ -65,7 +65,14 @@ public final class TestDevice: Sendable {
     ///
     /// - Throws: `SealError` if the content can't be sealed; `DeviceError` if the extension's configuration isn't usable.
     public func payload(of content: Content, for service: SealedNotificationService) throws -> [AnyHashable: Any] {
-        let (app, now) = (service.configuration, now ?? .now())
+        try payload(of: content, for: service.configuration, from: sender)
+    }
+
+    /// Seals a message for the account of a configuration.
+    func payload(
+        of content: Content, for app: ServiceConfiguration, from sender: SenderPrivateKey
+    ) throws -> [AnyHashable: Any] {
+        let now = now ?? .now()
         let device = OwnDevice(app, environment: environment { false })
         let record = try device.enroll(at: now)
         var content = content
@@ -108,7 +115,7 @@ public final class TestDevice: Sendable {
 
     var environment: DeviceEnvironment { environment { [state] in state.withLock { $0.isLocked } } }
 
-    private func environment(_ isLocked: @escaping @Sendable () -> Bool) -> DeviceEnvironment {
+    func environment(_ isLocked: @escaping @Sendable () -> Bool) -> DeviceEnvironment {
         let (items, folder, state) = (items, folder, state)
         var environment = DeviceEnvironment(
             keychain: { _ in LockableItems(items: items, isLocked: isLocked) }, appGroup: { _ in folder },

@@ -42,6 +42,16 @@ extension SimulatedDevice {
         standard.configuration(container: container).map { OwnDevice($0, environment: environment(fetcher: fetcher)) }
     }
 
+    /// Adds an account with a name, as the app does, unless it's there already. The extension finds it by itself. Returns the
+    /// object that enrolls the account, or nil if the configuration isn't valid.
+    package func add(
+        _ account: PushAccount, to standard: StandardConfiguration, fetcher: any Fetching = CurlFetching()
+    ) throws(DeviceError) -> OwnDevice? {
+        guard var app = standard.configuration(container: container) else { return nil }
+        app.environment = environment(fetcher: fetcher)
+        return OwnDevice(try app.accounts.addNow(account), environment: app.environment)
+    }
+
     package var rotation: KeyRotation<DevicePublicKey> {
         get throws(SecretItemError) {
             KeyRotation(StoredItems(try keychain.list()).keys.map { ($0.recipient, $0.life) })

@@ -80,6 +80,7 @@ extension ShownNotification {
             "data": shown?.data ?? NSNull(), "userInfoKeys": shown?.userInfoObject.keys.sorted() ?? [],
         ]
         object["avatarBytes"] = shown?.avatar?.count
+        object["account"] = shown?.sealedPush?["account"]
         return object
     }
 
@@ -90,6 +91,7 @@ extension ShownNotification {
         if !category.isEmpty { effects.append("category \(category)") }
         if interruptionLevel != "active" { effects.append(interruptionLevel) }
         if relevanceScore != 0 { effects.append("relevance \(relevanceScore)") }
+        if let account = sealedPush?["account"] as? String { effects.append("account \(account)") }
         return effects
     }
 
