@@ -102,8 +102,8 @@ import Testing
         var files: [String] = []
         var leftOut: [String] = []
         let guides = [
-            "AppGuide", "Migration", "TestOnLinux", "RichNotifications", "PrivateNotifications", "BeforeYouShip",
-            "ServerGuide",
+            "AppGuide", "Accounts", "Migration", "TestOnLinux", "RichNotifications", "PrivateNotifications",
+            "BeforeYouShip", "ServerGuide",
         ]
         let articles = try Checkout.files(in: "Sources", ending: ".md").map { try Checkout.text($0) }
         for match in try (guides.map { try Self.text("Docs/\($0).md") } + articles).joined().matches(of: block) {

@@ -34,8 +34,9 @@ import Testing
     }()
 
     @Test("the Swift code of the app's guides compiles", arguments: modes) func app(mode: AppMode) async throws {
-        let blocks = try ["AppGuide", "Migration", "TestOnLinux", "RichNotifications", "PrivateNotifications"].flatMap {
-            name in
+        let blocks = try [
+            "AppGuide", "Accounts", "Migration", "TestOnLinux", "RichNotifications", "PrivateNotifications",
+        ].flatMap { name in
             try AppSource.blocks(of: "Docs/\(name).md", leavingOut: ["part of a manifest", "a manifest"])
                 .map { AppSource(name: "\(name) \($0.name)", text: $0.text) }
         }
