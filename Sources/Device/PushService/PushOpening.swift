@@ -80,7 +80,7 @@ struct PushOpening: Sendable {
     }
 
     /// Performs steps 2 to 5 with the keys and senders of each account that the first hint matches. The first valid tag
-    /// decides whose message it is, and no sender is tried with another account's keys. Source: DeviceState 38.3.
+    /// decides whose message it is, and no sender is tried with another account's keys. Source: DeviceState 39.3.
     private func unseal(
         _ envelope: Envelope, at now: Timestamp, _ matched: inout Owner?, _ candidates: inout Opener.Candidates?
     ) throws(OpenError) -> (OpenedContent, Owner) {

@@ -7,7 +7,7 @@ internal import UserNotifications
 ///
 /// Get them from ``ServiceConfiguration/accounts``. `SealedPushes` in `PushApp` does all of this, and tells the servers. Each
 /// call reads and writes the keychain, off the main actor. A process may be killed at any time, and ``tidy()`` finishes the
-/// work. An app's own account, without a name, isn't among them. Source: DeviceState 38.
+/// work. An app's own account, without a name, isn't among them. Source: DeviceState 39.
 public struct DeviceAccounts: Sendable {
     private let app: ServiceConfiguration
 

@@ -9,7 +9,7 @@ public import SealedPush
 ///     "nina@one.example", server: server, trusting: [try SenderPublicKey(parsing: text)])
 /// ```
 /// A sender of one account can't write, withdraw, or count for another, even at the same server. To change a pin, remove the
-/// account and add it again; or pin an authority, whose sender sets replace the senders. Source: DeviceState 38.
+/// account and add it again; or pin an authority, whose sender sets replace the senders. Source: DeviceState 39.
 public struct PushAccount: Hashable, Sendable {
     /// The name that the app chose.
     public let name: AccountName
