@@ -24,6 +24,8 @@ import UserNotifications
         content.category = "chat"
         content.sound = .named("ping.caf")
         content.relevanceScore = 0.25
+        content.filterCriteria = "friends"
+        content.targetContentID = "room-7"
         content.interruptionLevel = .timeSensitive
         content.other = ["mood": "good"]
         let shown = await fixture.show(try fixture.seal(content))
@@ -35,6 +37,8 @@ import UserNotifications
         #expect(shown.categoryIdentifier == "chat")
         #expect(shown.sound == UNNotificationSound(named: UNNotificationSoundName("ping.caf")))
         #expect(shown.relevanceScore == 0.25)
+        #expect(shown.filterCriteria == "friends")
+        #expect(shown.targetContentIdentifier == "room-7")
         #expect(shown.interruptionLevel == .timeSensitive)
         expectNothingOfTheWire(shown)
         let read = try #require(SealedNotification(userInfo: shown.userInfo))
@@ -57,6 +61,7 @@ import UserNotifications
         #expect(shown.badge == nil)
         #expect(shown.sound == nil)
         #expect(shown.relevanceScore == 0)
+        #expect(shown.filterCriteria == nil && shown.targetContentIdentifier == nil)
         #expect(shown.interruptionLevel == .active)
         expectNothingOfTheWire(shown)
     }
@@ -323,7 +328,6 @@ func expectNothingOfTheWire(_ shown: UNNotificationContent, sourceLocation: Sour
     #expect(shown.sound != .defaultCritical, sourceLocation: sourceLocation)
     #expect(shown.interruptionLevel != .critical, sourceLocation: sourceLocation)
     #expect(shown.relevanceScore != 0.9, sourceLocation: sourceLocation)
-    #expect(shown.targetContentIdentifier == nil, sourceLocation: sourceLocation)
     #expect(Set(shown.userInfo.keys) == ["sealed-push"], sourceLocation: sourceLocation)
 }
 

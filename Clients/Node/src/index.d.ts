@@ -51,6 +51,8 @@ export interface Content {
   category?: string
   'interruption-level'?: 'passive' | 'active' | 'time-sensitive' | 'critical'
   'relevance-score'?: number
+  'filter-criteria'?: string
+  'target-content-id'?: string
   chart?: {
     kind: 'line' | 'area' | 'bar' | 'sparkline'
     points: (number | null)[]

@@ -230,7 +230,7 @@ describe('Sender', () => {
       id: ['', 'x', 7, '5B0F6C1E-8d3a-4f57-9a61-2f4c8e7d1b09'], sent: [1.5, -1, '1'], expires: [true, 253402300800],
       'collapse-id': ['', 'é'.repeat(33)], alert: [{}, [], 'x', { body: 7 }, { title: ' \u200b\u2800' }, null], badge: [-1, 2147483648, 1.5, '1'],
       sound: ['', { critical: 2 }, { volume: 1.1 }, { name: '' }, 7], 'thread-id': [7], category: [null],
-      'interruption-level': ['loud', 7], 'relevance-score': [1.1, '1'], data: [null], chart: [{}, { kind: 'line', points: [null] }],
+      'interruption-level': ['loud', 7], 'relevance-score': [1.1, '1'], 'filter-criteria': [7], 'target-content-id': [null], data: [null], chart: [{}, { kind: 'line', points: [null] }],
       person: [{}, { name: 'Nina' }, { name: ' ', id: 'n' }, { name: 'Nina', id: 'n', image: '' }, { name: 'Nina', id: 'n', 'image-data': 'A' }, 'Nina'],
       template: [false, 1], disclosure: ['Full', 'none', '', 0, ['full']], attachments: [7, ['x']], overflow: [7], receipt: [{}, { url: 'https://a.example' }],
     }

@@ -81,7 +81,7 @@ describe('Tests/Vectors', () => {
       })
       assert.ok(code === undefined || code === 'malformed-content', name)
     }
-    assert.equal(count, 137)
+    assert.equal(count, 141)
   })
 
   it('has records, which are accepted or refused with the code, and signed byte for byte', () => {

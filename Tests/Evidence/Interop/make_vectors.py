@@ -418,6 +418,8 @@ ALL_KEYS = with_content(
     category="INVITATION",
     interruption_level="time-sensitive",
     relevance_score=0.75,
+    filter_criteria="friends",
+    target_content_id="room-7",
     data={"room": 7, "open": True, "note": None, "tags": ["a", "b"]},
 )
 
@@ -1211,6 +1213,8 @@ VALUES = {
     "category": ("A wrong type", "category", (None, ["A"])),
     "level": ("No level", "interruption-level", (None, 1, "", "Active", "timeSensitive", "loud")),
     "relevance": ("Not a number from 0 to 1", "relevance-score", (None, "0.5", True, 1.01, -0.01, 2)),
+    "filter-criteria": ("A wrong type", "filter-criteria", (None, ["friends"])),
+    "target-content-id": ("A wrong type", "target-content-id", (None, 7)),
     "data-null": ("The one value it can't have", "data", (None,)),
 }
 

@@ -45,6 +45,7 @@ import Testing
             ("badge-add", { ($0.badge, $0.badgeIncrement) = (nil, 1) }), ("thread-id", { $0.threadID = "a" }),
             ("category", { $0.category = "a" }), ("interruption-level", { $0.interruptionLevel = .passive }),
             ("relevance-score", { $0.relevanceScore = 0 }), ("template", { $0.isTemplate = true }),
+            ("filter-criteria", { $0.filterCriteria = "a" }), ("target-content-id", { $0.targetContentID = "a" }),
             ("chart", { $0.chart = PushChart(.line, points: [1]) }),
             ("person", { $0.person = Content.Person(name: "Nina", id: "u") }),
             ("disclosure", { $0.disclosure = .generic }),
@@ -175,6 +176,7 @@ import Testing
             ("id", "\"\""), ("topic", "\"a b\""), ("sent", "-1"), ("expires", "0.5"), ("collapse-id", "7"),
             ("alert", "[]"), ("badge", "1e30"), ("sound", "\"\""), ("thread-id", "[]"),
             ("category", "{}"), ("interruption-level", "\"Active\""), ("relevance-score", "1.01"),
+            ("filter-criteria", "7"), ("target-content-id", "[]"),
         ])
     func wrongValues(key: String, value: String) {
         let alert = key == "alert" ? "" : #""alert":{"body":"x"},"#

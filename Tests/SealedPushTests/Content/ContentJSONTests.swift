@@ -21,6 +21,8 @@ import Testing
         content.interruptionLevel = .timeSensitive
         content.relevanceScore = 0.25
         content.disclosure = .sender
+        content.filterCriteria = "friends"
+        content.targetContentID = "room-7"
         content.data = ["nothing": .null, "list": [1, 2.5, true], "text": "x"]
         content.other = ["future": ["a": .null], "x": 1]
         let file = RemoteFile(
@@ -47,6 +49,7 @@ import Testing
             "alert":{"title":"Title","subtitle":"Subtitle","body":"Body \\"quoted\\"\\n😀"},"badge":3,\
             "sound":{"critical":1,"name":"bell.caf","volume":0.5},"thread-id":"thread","category":"category",\
             "interruption-level":"time-sensitive","relevance-score":0.25,\
+            "filter-criteria":"friends","target-content-id":"room-7",\
             "data":{"list":[1,2.5,true],"nothing":null,"text":"x"},\
             "attachments":[{"hash":"AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA","id":"a","plain":true,"size":9,\
             "type":"image/png","url":"https://a/f"}],\

@@ -140,6 +140,15 @@ import Testing
         }
     }
 
+    @Test("An anonymous message can't pass a Focus filter, which an authenticated one can") func filterCriteria() throws
+    {
+        let opened = try open { ($0.filterCriteria, $0.targetContentID) = ("friends", "room-7") }
+        #expect(opened.content.filterCriteria == nil && opened.content.targetContentID == "room-7")
+        let content = exchange.content { $0.filterCriteria = "friends" }
+        let authentic = try exchange.opener().open(exchange.seal(content), at: exchange.now)
+        #expect(authentic.content.filterCriteria == "friends")
+    }
+
     @Test("An anonymous message's critical sound becomes an ordinary one") func sound() throws {
         let opened = try open { $0.sound = .critical(name: "bell.caf", volume: 1) }
         #expect(opened.content.sound == .named("bell.caf"))

@@ -283,6 +283,8 @@ const RULES = {
   category: isText,
   'interruption-level': (value) => LEVELS.includes(value),
   'relevance-score': (value) => isNumber(value, 0, 1),
+  'filter-criteria': isText,
+  'target-content-id': isText,
   data: (value) => value !== null,
   chart: isChart,
   person: isPerson,
@@ -297,7 +299,7 @@ const RULES = {
 /** The members whose rules make a receiver refuse the content (4.8). */
 const STRICT = [
   'id', 'topic', 'sent', 'expires', 'collapse-id', 'alert', 'badge', 'sound', 'thread-id', 'category', 'interruption-level',
-  'relevance-score', 'data',
+  'relevance-score', 'filter-criteria', 'target-content-id', 'data',
 ]
 
 const FILE = ['url', 'size', 'hash', 'key', 'plain']

@@ -54,6 +54,8 @@ Content = TypedDict(
         "category": str,
         "interruption-level": Literal["passive", "active", "time-sensitive", "critical"],
         "relevance-score": float,
+        "filter-criteria": str,
+        "target-content-id": str,
         "attachments": list[dict[str, Any]],
         "overflow": dict[str, Any],
         "chart": Chart,

@@ -7,8 +7,8 @@ extension Content {
     /// The names that this version knows.
     static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
-        "category", "interruption-level", "relevance-score", "data", "attachments", "overflow", "chart", "person",
-        "receipt", "template", "withdraw", "disclosure",
+        "category", "interruption-level", "relevance-score", "filter-criteria", "target-content-id", "data",
+        "attachments", "overflow", "chart", "person", "receipt", "template", "withdraw", "disclosure",
     ]
 
     /// Reads content JSON that is to be sealed. `id`, `topic`, and `sent` may be missing; all other members must follow
@@ -74,6 +74,8 @@ extension Content {
         relevanceScore = try object.optional("relevance-score") { value in
             value.double.flatMap { (0...1).contains($0) ? $0 : nil }
         }
+        filterCriteria = try object.optional("filter-criteria", \.string)
+        targetContentID = try object.optional("target-content-id", \.string)
         data = try object.optional("data") { $0 == .null ? nil : $0 }
         if let value = object.take("attachments") {
             attachments = isLenient ? Self.readableAttachments(in: value) : try Self.attachments(in: value)
@@ -167,6 +169,8 @@ extension Content {
             object.string("category", category)
             object.string("interruption-level", interruptionLevel?.rawValue)
             object.value("relevance-score", relevanceScore.map(JSONValue.number))
+            object.string("filter-criteria", filterCriteria)
+            object.string("target-content-id", targetContentID)
             object.value("data", data)
             if !attachments.isEmpty { object.value("attachments", .array(attachments.map(\.json))) }
             object.value("chart", chart?.json)

@@ -31,6 +31,11 @@ public struct Content: Hashable, Sendable {
     public var interruptionLevel: InterruptionLevel?
     /// The message's rank in the notification summary, 0 to 1.
     public var relevanceScore: Double?
+    /// The text by which a person's Focus lets the message through or not, as the app's Focus filter defines it. Ignored in
+    /// anonymous messages.
+    public var filterCriteria: String?
+    /// The identifier of the window that a tap brings to the front.
+    public var targetContentID: String?
     /// Any data for the app itself.
     public var data: JSONValue?
     /// Pictures, sounds, and movies in display order; at most 16, each with its own ID. In opened content, only those that

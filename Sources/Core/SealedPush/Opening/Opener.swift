@@ -202,9 +202,10 @@ extension OpenError {
 }
 
 extension Content {
-    /// Specification 3.6.4: an unproven sender can't cause downloads, receipts, or loud alerts.
+    /// Specification 3.6.4: an unproven sender can't cause downloads, receipts, or loud alerts, or pass a Focus.
     mutating func limitToAnonymous() {
         (attachments, overflow, chart, person, receipt, isTemplate) = ([], nil, nil, nil, nil, false)
+        filterCriteria = nil
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
         if case .critical(let name, _)? = sound { sound = .named(name) }
     }

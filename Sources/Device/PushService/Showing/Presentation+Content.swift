@@ -31,6 +31,8 @@ extension Presentation {
         shown.threadIdentifier = draft.threadID ?? ""
         shown.categoryIdentifier = draft.category ?? ""
         shown.relevanceScore = draft.relevanceScore ?? 0
+        shown.filterCriteria = draft.filterCriteria
+        shown.targetContentIdentifier = draft.targetContentID
         // A repeat silently replaces itself on the screen.
         let isQuiet = draft.isRepeat || draft.muting != .none
         shown.interruptionLevel = isQuiet ? .passive : draft.interruptionLevel?.system ?? .active

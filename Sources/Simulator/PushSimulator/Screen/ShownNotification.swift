@@ -15,6 +15,7 @@ package struct ShownNotification: Codable, Equatable, Sendable {
     package var interruptionLevel: String
     package var relevanceScore: Double
     package var targetContent: String?
+    package var filterCriteria: String?
     /// The attachments in order, stored in the device's own data store.
     package var attachments: [ShownAttachment]
     /// The sender's picture that the extension gave the system; empty if the person has none, nil if there is no person.
@@ -43,6 +44,7 @@ package struct ShownNotification: Codable, Equatable, Sendable {
         interruptionLevel = Self.name(content.interruptionLevel)
         relevanceScore = content.relevanceScore
         targetContent = content.targetContentIdentifier
+        filterCriteria = content.filterCriteria
         attachments = content.attachments.map { ShownAttachment($0) }
         avatar = content.communication.map { $0.image ?? Data() }
         let userInfo = content.userInfo as? [String: Any] ?? [:]
@@ -76,7 +78,8 @@ extension ShownNotification {
             "title": text(shown?.title), "subtitle": text(shown?.subtitle), "body": text(shown?.body),
             "sound": text(shown?.sound), "thread": text(shown?.thread), "category": text(shown?.category),
             "interruptionLevel": text(shown?.interruptionLevel), "relevance": shown?.relevanceScore ?? NSNull(),
-            "targetContent": text(shown?.targetContent), "attachments": shown?.attachments.map(\.jsonObject) ?? [],
+            "targetContent": text(shown?.targetContent), "filterCriteria": text(shown?.filterCriteria),
+            "attachments": shown?.attachments.map(\.jsonObject) ?? [],
             "data": shown?.data ?? NSNull(), "userInfoKeys": shown?.userInfoObject.keys.sorted() ?? [],
         ]
         object["avatarBytes"] = shown?.avatar?.count
@@ -92,6 +95,8 @@ extension ShownNotification {
         if interruptionLevel != "active" { effects.append(interruptionLevel) }
         if relevanceScore != 0 { effects.append("relevance \(relevanceScore)") }
         if let account = sealedPush?["account"] as? String { effects.append("account \(account)") }
+        if let filterCriteria { effects.append("filter \(filterCriteria)") }
+        if let targetContent { effects.append("window \(targetContent)") }
         return effects
     }
 

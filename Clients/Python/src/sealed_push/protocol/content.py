@@ -316,6 +316,8 @@ RULES: dict[str, Callable[[Any], Any]] = {
     "category": _is_text,
     "interruption-level": lambda value: _is_text(value) and value in LEVELS,
     "relevance-score": lambda value: _is_number(value, 0, 1),
+    "filter-criteria": _is_text,
+    "target-content-id": _is_text,
     "data": lambda value: value is not None,
 }
 

@@ -9,6 +9,8 @@ enum MadeContent {
         content.badge = optional(&input) { Int(truncatingIfNeeded: $0.word()) }
         content.disclosure = Content.Disclosure.allCases[input.number(below: Content.Disclosure.allCases.count)]
         content.relevanceScore = optional(&input) { Double(bitPattern: $0.word()) }
+        content.filterCriteria = optional(&input) { $0.text() }
+        content.targetContentID = optional(&input) { $0.text() }
         content.collapseID = optional(&input) { $0.text() }
         content.threadID = optional(&input) { $0.text() }
         content.category = optional(&input) { $0.text() }
