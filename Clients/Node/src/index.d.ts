@@ -42,7 +42,18 @@ export interface Content {
   sent?: number
   expires?: number
   'collapse-id'?: string
-  alert: { title?: string; subtitle?: string; body?: string }
+  /** The text; the keys name texts in the app's own language files (ContentParts 17.3). */
+  alert: {
+    title?: string
+    subtitle?: string
+    body?: string
+    'title-loc-key'?: string
+    'title-loc-args'?: string[]
+    'subtitle-loc-key'?: string
+    'subtitle-loc-args'?: string[]
+    'loc-key'?: string
+    'loc-args'?: string[]
+  }
   badge?: number
   /** The number to add to the device's badge count: 1 to 99, without `badge`. */
   'badge-add'?: number

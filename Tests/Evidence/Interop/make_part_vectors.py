@@ -153,6 +153,26 @@ def make_persons():
             person=nina | {"image-data": "AAAA"}, attachments=[file(type="image/png")])  # fmt: skip
 
 
+def make_translations():
+    def alert(name, sentence, member=None, **parts):
+        value = {"body": "Lunch?"} | {key.replace("_", "-"): each for key, each in parts.items()}
+        content(f"translation-{name}", sentence, member and f"alert.{member}", alert=value)
+
+    for text in ("title-", "subtitle-", ""):
+        name = text or "body-"
+        key, arguments = f"{text}loc-key", f"{text}loc-args"
+        alert(f"{name}key", "A text of the app's own language files.", **{key: "LUNCH"})
+        alert(f"{name}arguments", "Sixteen arguments.", **{key: "LUNCH", arguments: [""] * 16})
+        alert(f"{name}arguments-seventeen", "An argument too many.", arguments, **{key: "LUNCH", arguments: [""] * 17})
+        alert(f"{name}arguments-alone", "Arguments without a key.", arguments, **{arguments: ["Nina"]})
+        alert(f"{name}arguments-number", "An argument that isn't text.", arguments, **{key: "LUNCH", arguments: ["Nina", 1]})
+        alert(f"{name}arguments-text", "Text in place of a list.", arguments, **{key: "LUNCH", arguments: "Nina"})
+        alert(f"{name}key-longest", "A key of 256 bytes.", **{key: "é" * 128})
+        alert(f"{name}key-too-long", "A key of 257 bytes.", key, **{key: "é" * 128 + "x"})
+        alert(f"{name}key-empty", "An empty key.", key, **{key: ""})
+        alert(f"{name}key-number", "A key that isn't text.", key, **{key: 1})
+
+
 def make_others():
     for value in (1, 99):
         content(f"badge-add-{value}", f"A badge that grows by {value}.", badge_add=value)
@@ -201,7 +221,7 @@ def main():
     for kind in ("part", "start"):
         for path in FOLDER.glob(f"*-{kind}-*.txt"):
             path.unlink()
-    for make in (make_attachments, make_urls, make_overflows, make_persons, make_others, make_starts):
+    for make in (make_attachments, make_urls, make_overflows, make_persons, make_translations, make_others, make_starts):
         make()
     print(len(list(FOLDER.glob("*.txt"))), "vectors")
 

@@ -436,7 +436,7 @@ def make_good_contents():
         "unknown-keys",
         "Unknown keys, in the content and inside alert and sound; null is allowed in them.",
         with_content(
-            alert={"body": "Lunch at one?", "loc-key": "LUNCH", "loc-args": None},
+            alert={"body": "Lunch at one?", "launch-image": "lunch.png", "action": None},
             sound={"name": "default", "pitch": None},
             color="green",
             nothing=None,
@@ -536,6 +536,10 @@ def make_good_extras():
     good("person-image", "A person with a picture, 3 bytes.", with_content(person=person | {"image-data": "iVBO"}))
     good("person-image-wrong", "A picture that is not base64url.", with_content(person=person | {"image-data": "="}))
     good("person-blank", "A person whose name has nothing to see.", with_content(person=person | {"name": " "}))
+    lunch = {"title": "Nina", "title-loc-key": "FROM", "title-loc-args": ["Nina"], "body": "Lunch?", "loc-key": "LUNCH"}
+    good("translation", "Texts of the app's own language files.", with_content(alert=lunch))
+    wrong = {"loc-key": "", "title-loc-key": None, "title-loc-args": ["Nina"], "subtitle-loc-args": [1]}
+    good("translation-wrong", "Keys that break their rules.", with_content(alert={"title": "Nina", "body": "Lunch?"} | wrong))
     good("badge-add", "One more on the badge.", with_content(badge_add=1))
     good("badge-add-out-of-range", "More than the badge can grow by.", with_content(badge_add=100))
     good("withdraw-message", "A message to remove; there is no alert.", withdrawing({"message": MESSAGE_ID}))

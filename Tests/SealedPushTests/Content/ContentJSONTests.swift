@@ -73,7 +73,7 @@ import Testing
     @Test("Unknown keys inside alert and sound are dropped") func innerKeys() throws {
         let content = try Content(
             parsing: Array(
-                #"{"alert":{"body":"x","loc-key":"k","title-loc-key":1},"sound":{"name":"a","new":1}}"#.utf8))
+                #"{"alert":{"body":"x","launch-image":"k","action":1},"sound":{"name":"a","new":1}}"#.utf8))
         #expect(content.alert == Content.Alert(body: "x"))
         #expect(content.sound == .named("a"))
         #expect(content.other == [:])

@@ -164,6 +164,9 @@ import Testing
             content.overflow = Overflow(file: file)
             content.chart = PushChart(.line, points: [1])
             content.isTemplate = true
+            content.alert.titleTranslation = Content.Translation(key: "FROM", arguments: ["Nina"])
+            content.alert.subtitleTranslation = Content.Translation(key: "TODAY")
+            content.alert.bodyTranslation = Content.Translation(key: "LUNCH")
             content.receipt = ReceiptRequest(
                 address: ReceiptAddress(parsing: "https://example.com/r")!,
                 id: ReceiptID([UInt8](repeating: 1, count: 16)), key: [UInt8](repeating: 1, count: 32))
@@ -171,10 +174,13 @@ import Testing
         let content = try open(add).content
         #expect(content.attachments.isEmpty && content.overflow == nil && content.chart == nil)
         #expect(content.receipt == nil && !content.isTemplate && content.other == [:])
+        #expect(content.alert.titleTranslation == nil && content.alert.subtitleTranslation == nil)
+        #expect(content.alert.bodyTranslation == nil)
         let envelope = exchange.seal(exchange.content(add))
         let authenticated = try exchange.opener().open(envelope, at: exchange.now).content
         #expect(authenticated.attachments.count == 1 && authenticated.overflow?.file == file)
         #expect(authenticated.chart != nil && authenticated.receipt != nil && authenticated.isTemplate)
+        #expect(authenticated.alert.titleTranslation?.arguments == ["Nina"])
     }
 }
 

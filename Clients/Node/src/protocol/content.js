@@ -68,6 +68,11 @@ export function forSealing(content, topic, now) {
   for (const [name, rule] of Object.entries(RULES)) {
     check(!(name in content) || rule(content[name]), REASONS[name] ?? WRONG, name)
   }
+  for (const [key, keyArguments] of isObject(content.alert) ? TRANSLATIONS : []) {
+    const { alert } = content
+    check(!(key in alert) || (isShort(alert[key], 256) && alert[key] !== ''), WRONG, `alert.${key}`)
+    check(!(keyArguments in alert) || (key in alert && areArguments(alert[keyArguments])), WRONG, `alert.${keyArguments}`)
+  }
   const beside = 'withdraw' in content ? NAMES.content.filter((name) => name in content && !isEmptyArray(content[name])) : []
   for (const name of beside) check(WITHDRAWAL.includes(name), BESIDE, name)
   check(!('badge' in content && 'badge-add' in content), WRONG, 'badge-add')
@@ -219,6 +224,9 @@ function isAlert(value) {
   return texts.every(isText) && texts.some(isVisible)
 }
 
+/** Whether a value has the arguments of a translation (17.3). */
+const areArguments = (value) => Array.isArray(value) && value.length <= 16 && value.every(isText)
+
 function isSound(value) {
   if (!isObject(value)) return isText(value) && value !== ''
   const { critical = 0, name = 'default', volume = 1 } = value
@@ -302,12 +310,15 @@ const STRICT = [
   'relevance-score', 'filter-criteria', 'target-content-id', 'data',
 ]
 
+/** The keys of an alert's translations, each with its arguments (17.3). A receiver ignores those that break their rules. */
+const TRANSLATIONS = ['title-', 'subtitle-', ''].map((text) => [`${text}loc-key`, `${text}loc-args`])
+
 const FILE = ['url', 'size', 'hash', 'key', 'plain']
 
 /** The members of content and of its objects. */
 export const NAMES = {
   content: Object.keys(RULES),
-  alert: ['title', 'subtitle', 'body'],
+  alert: ['title', 'subtitle', 'body', ...TRANSLATIONS.flat()],
   sound: ['critical', 'name', 'volume'],
   chart: ['kind', 'points', 'labels', 'prefix', 'suffix', 'color', 'axes'],
   person: ['name', 'id', 'image', 'image-data'],

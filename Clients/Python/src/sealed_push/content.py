@@ -2,7 +2,23 @@
 
 from typing import Any, Literal, Required, TypedDict
 
-Alert = TypedDict("Alert", {"title": str, "subtitle": str, "body": str}, total=False)
+Alert = TypedDict(
+    "Alert",
+    {
+        "title": str,
+        "subtitle": str,
+        "body": str,
+        "title-loc-key": str,
+        "title-loc-args": list[str],
+        "subtitle-loc-key": str,
+        "subtitle-loc-args": list[str],
+        "loc-key": str,
+        "loc-args": list[str],
+    },
+    total=False,
+)
+"""The text; the keys name texts in the app's own language files (ContentParts 17.3)."""
+
 Sound = TypedDict("Sound", {"critical": Literal[0, 1], "name": str, "volume": float}, total=False)
 
 

@@ -51,7 +51,7 @@ extension Content {
         }
         if withdrawal == nil {
             var parts = try object.object("alert")
-            alert = try Alert(reading: &parts)
+            alert = try Alert(reading: &parts, isLenient: isLenient)
             guard alert.isVisible else { throw .noVisibleText }
         } else {
             guard object.take("alert") == nil || isLenient else { throw .besideWithdrawal("alert") }
@@ -160,6 +160,7 @@ extension Content {
                     member.string("title", alert.title)
                     member.string("subtitle", alert.subtitle)
                     member.string("body", alert.body)
+                    for (name, value) in alert.translationMembers { member.value(named: name, value) }
                 }
             }
             object.integer("badge", badge.map(Int64.init))
@@ -191,6 +192,9 @@ extension Content {
             try check(withdrawal)
         } else {
             guard alert.isVisible else { throw .noVisibleText }
+            var parts = MemberReader(
+                JSONMembers(Dictionary(uniqueKeysWithValues: alert.translationMembers)), at: "alert")
+            _ = try Alert(reading: &parts, isLenient: false)
         }
         if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }
         if let badge, !Self.badges.contains(Int64(badge)) { throw .invalid("badge") }
@@ -233,10 +237,16 @@ extension Content {
 
 extension Content.Alert {
     /// Reads the alert, ignoring members with other names.
-    init(reading parts: inout MemberReader) throws(ContentError) {
+    ///
+    /// - Parameter isLenient: whether a translation that breaks a rule is left out.
+    init(reading parts: inout MemberReader, isLenient: Bool) throws(ContentError) {
         title = try parts.optional("title", \.string)
         subtitle = try parts.optional("subtitle", \.string)
         body = try parts.optional("body", \.string)
+        guard !parts.rest.isEmpty else { return }
+        titleTranslation = try Content.Translation("title-", of: &parts, isLenient: isLenient)
+        subtitleTranslation = try Content.Translation("subtitle-", of: &parts, isLenient: isLenient)
+        bodyTranslation = try Content.Translation("", of: &parts, isLenient: isLenient)
     }
 }
 

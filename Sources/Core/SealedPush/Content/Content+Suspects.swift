@@ -14,7 +14,11 @@ extension Content {
         "\"\(suspect)\" is not a known member and looks misspelled"
     }
 
-    private static let alertKeys: Set<String> = ["title", "subtitle", "body"]
+    private static let alertKeys: Set<String> = [
+        "title", "subtitle", "body", "title-loc-key", "title-loc-args", "subtitle-loc-key", "subtitle-loc-args",
+        "loc-key",
+        "loc-args",
+    ]
 
     private static func isSuspect(_ name: String, among known: Set<String>) -> Bool {
         guard !known.contains(name), name.utf8.count <= 64 else { return false }

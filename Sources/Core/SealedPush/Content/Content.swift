@@ -78,6 +78,12 @@ public struct Content: Hashable, Sendable {
         public var subtitle: String?
         /// The text below them.
         public var body: String?
+        /// The title's name in the app's own language files; nil if the title is shown as it is.
+        public var titleTranslation: Translation?
+        /// The subtitle's name in the app's own language files; nil if the subtitle is shown as it is.
+        public var subtitleTranslation: Translation?
+        /// The body's name in the app's own language files; nil if the body is shown as it is.
+        public var bodyTranslation: Translation?
 
         /// Creates a text from its parts.
         public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {

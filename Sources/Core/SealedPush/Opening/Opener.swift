@@ -206,6 +206,7 @@ extension Content {
     mutating func limitToAnonymous() {
         (attachments, overflow, chart, person, receipt, isTemplate) = ([], nil, nil, nil, nil, false)
         filterCriteria = nil
+        (alert.titleTranslation, alert.subtitleTranslation, alert.bodyTranslation) = (nil, nil, nil)
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }
         if case .critical(let name, _)? = sound { sound = .named(name) }
     }

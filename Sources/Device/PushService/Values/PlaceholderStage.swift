@@ -32,7 +32,7 @@ public struct PlaceholderStage: ServiceStage {
     }
 
     private static func fill(_ text: String, _ values: [String: String], keepsLines: Bool) -> String? {
-        TextTemplate(text).filled(maximumByteCount: maximumByteCount) { name in
+        TextTemplate(text).filled(maximumByteCount: TextTemplate.maximumByteCount) { name in
             let value = values[name].map { clean($0, keepsLines: keepsLines) }
             return value.flatMap { VisibleText.isVisible($0) ? $0 : nil }
         }
@@ -51,6 +51,4 @@ public struct PlaceholderStage: ServiceStage {
         }
         return String(text)
     }
-
-    private static let maximumByteCount = 8_192
 }

@@ -50,6 +50,9 @@ struct TextTemplate: Hashable, Sendable {
         return text
     }
 
+    /// The size of the longest text that is shown, in bytes.
+    static let maximumByteCount = 8_192
+
     /// Cuts a text at a grapheme boundary, with an ellipsis.
     static func cut(_ text: String, to byteCount: Int) -> String {
         guard text.utf8.count > byteCount else { return text }

@@ -77,6 +77,10 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     _check(made["topic"] == topic, WRONG, "topic")
     for key in ("sent", "expires", "badge", "badge-add"):
         _check(isinstance(made.get(key, 0), int), REASONS.get(key, WRONG), key)
+    alert = made.get("alert")
+    for key, arguments in TRANSLATIONS if isinstance(alert, dict) else ():
+        _check(key not in alert or _is_key(alert[key]), WRONG, f"alert.{key}")
+        _check(arguments not in alert or (key in alert and _are_arguments(alert[arguments])), WRONG, f"alert.{arguments}")
     for member, entry in _files(made):
         _check(files.is_url(entry.get("url")), ADDRESS, f"{member}.url")
     for key, rule in LENIENT.items():
@@ -259,6 +263,15 @@ def _is_alert(value: Any) -> bool:
     return all(map(_is_text, texts)) and any(map(is_visible, texts))
 
 
+def _is_key(value: Any) -> bool:
+    """Whether a value is the key of a translation (17.3)."""
+    return _is_text(value) and 1 <= _bytes(value) <= 256
+
+
+def _are_arguments(value: Any) -> bool:
+    return isinstance(value, list) and len(value) <= 16 and all(map(_is_text, value))
+
+
 def _is_sound(value: Any) -> bool:
     if isinstance(value, dict):
         critical = value.get("critical", 0)
@@ -342,11 +355,14 @@ LENIENT: dict[str, Callable[[Any], Any]] = {
 # The members that a withdrawal may have (21.2).
 WITHDRAWAL = ("id", "topic", "sent", "expires", "collapse-id", "badge", "data", "withdraw")
 
+# The keys of an alert's translations, each with its arguments (17.3). A receiver ignores those that break their rules.
+TRANSLATIONS = tuple((f"{text}loc-key", f"{text}loc-args") for text in ("title-", "subtitle-", ""))
+
 # The members of content and of its objects.
 _FILE = ("url", "size", "hash", "key", "plain")
 NAMES: dict[str, tuple[str, ...]] = {
     "content": (*RULES, *LENIENT),
-    "alert": ("title", "subtitle", "body"),
+    "alert": ("title", "subtitle", "body", *(key for pair in TRANSLATIONS for key in pair)),
     "sound": ("critical", "name", "volume"),
     "attachments": (*_FILE, "id", "type", "thumbnail"),
     "thumbnail": ("hidden", "clip", "time"),

@@ -6,6 +6,9 @@ enum MadeContent {
     static func content(_ input: inout Input) -> Content {
         var content = Content(title: optional(&input) { $0.text() }, body: optional(&input) { $0.text() })
         content.alert.subtitle = optional(&input) { $0.text() }
+        content.alert.bodyTranslation = optional(&input) { input in
+            Content.Translation(key: input.text(), arguments: (0..<input.number(below: 3)).map { _ in input.text() })
+        }
         content.badge = optional(&input) { Int(truncatingIfNeeded: $0.word()) }
         content.disclosure = Content.Disclosure.allCases[input.number(below: Content.Disclosure.allCases.count)]
         content.relevanceScore = optional(&input) { Double(bitPattern: $0.word()) }
