@@ -41,6 +41,22 @@ import Testing
         }
     }
 
+    @Test("content moved into a file keeps its person and group in the push, without what only the file has room for")
+    func movedGroup() throws {
+        var content = Content(title: "Nina", body: String(repeating: "x", count: 5_000))
+        let picture = RemoteFile(
+            url: URL(string: "https://files.example.com/p")!, byteCount: 9, hash: [UInt8](repeating: 0, count: 32),
+            key: nil)
+        content.attachments = [Content.Attachment(id: "a", file: picture, type: .png)]
+        content.person = Content.Person(name: "Nina", id: "user-17", image: .attachment("a"))
+        content.group = Content.Group(
+            name: "Lunch club", image: .attachment("a"), recipients: [.init(name: "Ole", id: "user-18")], count: 3)
+        let url = URL(string: "https://files.example.com/a")!
+        let moved = try #require(try sealer().moveOverflow(of: content, at: url))
+        #expect(moved.content.person == Content.Person(name: "Nina", id: "user-17"))
+        #expect(moved.content.group == Content.Group(name: "Lunch club", count: 3))
+    }
+
     @Test("sealed content opens, with id, topic, and sent filled in") func roundTrip() throws {
         let payload = try sealer().seal(Content(title: "Nina", body: "Lunch at one?"), toUnverified: phone.recipient)
         let opened = try open(payload)

@@ -130,6 +130,59 @@ import UserNotifications
         #expect(anonymous.title == "Nina" && anonymous.communication == nil)
     }
 
+    @Test("A group's message has its name and picture, and enough recipients for the system to show them")
+    func groups() async throws {
+        var content = Content(title: "Nina", body: "Lunch?")
+        content.person = Content.Person(name: "Nina", id: "user-17", image: .bytes([1]))
+        for (recipients, count, expected) in [
+            ([], nil, 2), (["Ole"], nil, 2), (["Ole", "Pia", "Kim"], nil, 3), ([], 40, 40),
+        ]
+            as [([String], Int?, Int)]
+        {
+            content.group = Content.Group(
+                name: "Lunch club", image: .bytes([2]), recipients: recipients.map { .init(name: $0, id: $0) },
+                count: count)
+            let shown = await fixture.show(try fixture.seal(content))
+            let message = try #require(shown.communication)
+            #expect(message.group == "Lunch club" && message.groupImage == Data([2]) && message.image == Data([1]))
+            #expect(message.recipients == recipients && message.recipientCount == expected)
+            #expect(message.conversation == "Lunch club" && message.contact == nil)
+            #expect(shown.title == "Nina" && shown.subtitle == "Lunch club" && shown.body == "Lunch?")
+        }
+        content.threadID = "lunch"
+        #expect(await fixture.show(try fixture.seal(content)).communication?.conversation == "lunch")
+        content.person = nil
+        content.group = nil
+        #expect(await fixture.show(try fixture.seal(content)).communication == nil)
+    }
+
+    @Test("The phone names its own contacts for the author and the recipients, and an error costs only one")
+    func contacts() async throws {
+        struct NoContact: Error {}
+        let stage = ContactStage { id in
+            switch id {
+            case "user-17": Contact(identifier: "ABC:ABPerson", name: "Nina N.", handle: .phoneNumber("+4512345678"))
+            case "user-18": Contact(name: "Ole O.", handle: .emailAddress("ole@example.com"))
+            case "user-19": nil
+            default: throw NoContact()
+            }
+        }
+        var content = Content(title: "Nina", body: "Lunch?")
+        content.person = Content.Person(name: "Nina", id: "user-17")
+        content.group = Content.Group(
+            name: "Lunch club",
+            recipients: ["20", "18", "19"].map { .init(name: "recipient \($0)", id: "user-\($0)") })
+        let shown = await fixture.show(try fixture.seal(content), stages: [stage])
+        #expect(shown.communication?.name == "Nina N." && shown.communication?.contact == "ABC:ABPerson")
+        #expect(shown.communication?.recipients == ["recipient 20", "Ole O.", "recipient 19"])
+        content.person = Content.Person(name: "Ole", id: "user-18")
+        #expect(
+            await fixture.show(try fixture.seal(content), stages: [stage]).communication?.contact == "ole@example.com")
+        content.person = Content.Person(name: "Pia", id: "user-20")
+        let unknown = await fixture.show(try fixture.seal(content), stages: [stage])
+        #expect(unknown.communication?.name == "Pia" && unknown.communication?.contact == nil)
+    }
+
     @Test("The picture may be an attachment that isn't shown otherwise; without it, there is only the name")
     func pictures() async throws {
         struct Stage: ServiceStage {

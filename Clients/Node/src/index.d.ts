@@ -75,6 +75,14 @@ export interface Content {
   }
   /** `image` is the ID of a PNG or JPEG among the attachments. */
   person?: { name: string; id: string; image?: string } | { name: string; id: string; 'image-data'?: string }
+  /** The group in which the person wrote (ContentParts 19.4). */
+  group?: {
+    name: string
+    image?: string
+    'image-data'?: string
+    recipients?: { name: string; id: string }[]
+    count?: number
+  }
   /** What `sealAttachment` returned; at most 16. */
   attachments?: AttachmentEntry[]
   /** Content in an encrypted file (ContentParts 18). */

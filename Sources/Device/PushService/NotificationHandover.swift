@@ -69,6 +69,8 @@ final class NotificationHandover: Sendable {
         // Leave out a picture that hasn't been read by now.
         let shown = BadgeCount.showingLargest(of: draft.withPicture { _ in nil }) { draft in
             taken.handler(Presentation.opened(draft).content(original: taken.original, generic: generic))
+        let shown = BadgeCount.showingLargest(of: draft.withPictures { _ in nil }) { draft in
+            taken.handler(Presentation.opened(draft).content(original: taken.original))
         }
         return .opened(shown)
     }

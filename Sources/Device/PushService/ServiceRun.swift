@@ -160,6 +160,8 @@ final class ServiceRun: Sendable {
             draft = draft.withPicture(NotificationDraft.readPicture)
             let badge = draft.owner?.badge(on: context.environment)
             if let badge, !draft.isSuppressed, !badge.count(&draft) { opening.logBadgeFailure() }
+            draft = draft.withPictures(NotificationDraft.readPicture)
+            if let badge, !badge.count(&draft) { opening.logBadgeFailure() }
             handover.keep(.opened(draft))
         }
         finish()

@@ -42,12 +42,23 @@ package struct CommunicationSender: Equatable, Sendable {
     package let name: String
     package let conversation: String
     package let image: Data?
+    /// How the phone's contacts know the person: an identifier, a phone number, or an email address.
+    package var contact: String?
+    /// The group's name; nil for a message to one person.
+    package var group: String?
+    package var groupImage: Data?
+    package var recipients: [String] = []
+    /// The number of people in the conversation; the system shows a group's name only if it's above one.
+    package var recipientCount = 0
 
     package init(name: String, conversation: String, image: Data?) {
         self.name = name
         self.conversation = conversation
         self.image = image
     }
+
+    /// The picture that the system shows: of a group, its own.
+    package var shownImage: Data? { group == nil ? image : groupImage ?? image }
 }
 
 /// A provider that identifies a message's author.
@@ -61,6 +72,7 @@ extension UNNotificationContent {
         guard let sender = (provider as? any CommunicationProviding)?.communication else { return self }
         var values = values
         values.title = sender.name
+        if let group = sender.group, sender.recipientCount > 1 { values.subtitle = group }
         values.communication = sender
         return UNNotificationContent(values)
     }

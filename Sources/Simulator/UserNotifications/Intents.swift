@@ -14,15 +14,24 @@ public final class INImage: NSObject {
 public final class INPersonHandle: NSObject {
     /// The text of the handle.
     public let value: String?
+    /// The type of the text.
+    public let type: INPersonHandleType
 
     /// Creates a handle.
-    public init(value: String?, type: INPersonHandleType) { self.value = value }
+    public init(value: String?, type: INPersonHandleType) {
+        self.value = value
+        self.type = type
+    }
 }
 
 /// The type of a handle's text (Apple, INPersonHandleType).
 public enum INPersonHandleType: Int, Sendable {
     /// Neither an address nor a number.
     case unknown = 0
+    /// An email address.
+    case emailAddress = 1
+    /// A phone number.
+    case phoneNumber = 2
 }
 
 /// A person (Apple, INPerson).
@@ -33,6 +42,10 @@ public final class INPerson: NSObject {
     public let image: INImage?
     /// The app's own name for the person.
     public let customIdentifier: String?
+    /// The identifier in the phone's contacts.
+    public let contactIdentifier: String?
+    /// A way to reach the person.
+    public let personHandle: INPersonHandle?
 
     /// Creates a person.
     public init(
@@ -42,11 +55,24 @@ public final class INPerson: NSObject {
         self.displayName = displayName ?? personHandle.value ?? ""
         self.image = image
         self.customIdentifier = customIdentifier
+        self.contactIdentifier = contactIdentifier
+        self.personHandle = personHandle
+    }
+
+    /// How the phone's contacts know the person.
+    var contact: String? {
+        contactIdentifier ?? (personHandle?.type == .unknown ? nil : personHandle?.value)
     }
 }
 
 /// A name that can be spoken (Apple, INSpeakableString).
-public final class INSpeakableString: NSObject {}
+public final class INSpeakableString: NSObject {
+    /// The name.
+    public let spokenPhrase: String
+
+    /// Creates a name.
+    public init(spokenPhrase: String) { self.spokenPhrase = spokenPhrase }
+}
 
 /// A file in a message (Apple, INSendMessageAttachment).
 public final class INSendMessageAttachment: NSObject {}
@@ -60,12 +86,37 @@ public enum INOutgoingMessageType: Int, Sendable {
 /// An action by or for a person (Apple, INIntent).
 public class INIntent: NSObject {}
 
+/// Facts about an intent for the system (Apple, INIntentDonationMetadata).
+public class INIntentDonationMetadata: NSObject {}
+
+/// Facts about a message for the system (Apple, INSendMessageIntentDonationMetadata).
+public final class INSendMessageIntentDonationMetadata: INIntentDonationMetadata {
+    /// The number of recipients.
+    public var recipientCount = 0
+}
+
 /// The response to an intent (Apple, INIntentResponse).
 public class INIntentResponse: NSObject {}
 
 /// The sending of a message (Apple, INSendMessageIntent).
 public final class INSendMessageIntent: INIntent, UNNotificationContentProviding, CommunicationProviding {
-    let communication: CommunicationSender?
+    /// The name of the group.
+    public let speakableGroupName: INSpeakableString?
+    /// Facts beside the intent.
+    public var donationMetadata: INIntentDonationMetadata?
+    private let sender: CommunicationSender?
+    private let recipients: [INPerson]
+    private var groupImage: INImage?
+
+    var communication: CommunicationSender? {
+        guard var sender else { return nil }
+        let metadata = donationMetadata as? INSendMessageIntentDonationMetadata
+        sender.group = speakableGroupName?.spokenPhrase
+        sender.groupImage = groupImage?.data
+        sender.recipients = recipients.map(\.displayName)
+        sender.recipientCount = metadata?.recipientCount ?? recipients.count
+        return sender
+    }
 
     /// Creates an intent.
     public init(
@@ -73,9 +124,19 @@ public final class INSendMessageIntent: INIntent, UNNotificationContentProviding
         speakableGroupName: INSpeakableString?, conversationIdentifier: String?, serviceName: String?,
         sender: INPerson?, attachments: [INSendMessageAttachment]?
     ) {
-        communication = sender.map {
-            CommunicationSender(name: $0.displayName, conversation: conversationIdentifier ?? "", image: $0.image?.data)
+        self.speakableGroupName = speakableGroupName
+        self.recipients = recipients ?? []
+        self.sender = sender.map { person in
+            var sender = CommunicationSender(
+                name: person.displayName, conversation: conversationIdentifier ?? "", image: person.image?.data)
+            sender.contact = person.contact
+            return sender
         }
+    }
+
+    /// Sets the picture of a parameter; here, only the group's.
+    public func setImage<Value>(_ image: INImage?, forParameterNamed name: KeyPath<INSendMessageIntent, Value>) {
+        if name == \.speakableGroupName, speakableGroupName != nil { groupImage = image }
     }
 }
 

@@ -153,6 +153,36 @@ def make_persons():
             person=nina | {"image-data": "AAAA"}, attachments=[file(type="image/png")])  # fmt: skip
 
 
+def make_groups():
+    nina, ole = {"name": "Nina", "id": "user-17"}, {"name": "Ole", "id": "user-18"}
+
+    def group(name, sentence, member=None, /, *without, attachments=(), **changes):
+        value = {"name": "Lunch club"} | {key.replace("_", "-"): each for key, each in changes.items()}
+        value = {key: each for key, each in value.items() if key not in without}
+        content(f"group-{name}", sentence, member and f"group.{member}", person=nina, group=value, attachments=list(attachments))
+
+    group("name-longest", "A name of 128 bytes.", name="é" * 64)
+    group("name-too-long", "A name of 129 bytes.", "name", name="é" * 64 + "x")
+    group("name-blank", "A name with nothing to see.", "name", name=" \u2800")
+    group("no-name", "No name.", "name", "name")
+    group("image-data", "A picture of 3 bytes.", image_data="iVBO")
+    group("image-data-empty", "An empty picture.", "image-data", image_data="")
+    group("image-png", "The picture of an attachment.", image="a", attachments=[file(type="image/png")])
+    group("image-gif", "A moving picture of an attachment.", "image", image="a", attachments=[file()])
+    group("recipients-sixteen", "As many recipients as there may be.", recipients=[ole] * 16)
+    group("recipients-seventeen", "A recipient too many.", "recipients", recipients=[ole] * 17)
+    group("recipients-object", "An object in place of the list.", "recipients", recipients=ole)
+    group("recipient-no-id", "A recipient without an ID.", "recipients[1].id", recipients=[ole, {"name": "Ole"}])
+    group("recipient-blank", "A recipient whose name has nothing to see.", "recipients[0].name", recipients=[ole | {"name": " "}])
+    group("recipient-text", "Text in place of a recipient.", "recipients[0]", recipients=["Ole"])
+    for count in (2, 100000):
+        group(f"count-{count}", f"A group of {count}.", count=count)
+    for count in (1, 100001, 2.5, "2", True):
+        group(f"count-{str(count).lower().replace('.', '-')}{'-text' if count == '2' else ''}", "Not a count.", "count", count=count)
+    content("group-text", "Text in place of a group.", "group", person=nina, group="Lunch club")
+    content("group-alone", "A group without a person.", "group", group={"name": "Lunch club"})
+
+
 def make_translations():
     def alert(name, sentence, member=None, **parts):
         value = {"body": "Lunch?"} | {key.replace("_", "-"): each for key, each in parts.items()}
@@ -221,7 +251,7 @@ def main():
     for kind in ("part", "start"):
         for path in FOLDER.glob(f"*-{kind}-*.txt"):
             path.unlink()
-    for make in (make_attachments, make_urls, make_overflows, make_persons, make_translations, make_others, make_starts):
+    for make in (make_attachments, make_urls, make_overflows, make_persons, make_groups, make_translations, make_others, make_starts):
         make()
     print(len(list(FOLDER.glob("*.txt"))), "vectors")
 

@@ -535,6 +535,11 @@ def make_good_extras():
     good("person", "A person.", with_content(person=person))
     good("person-image", "A person with a picture, 3 bytes.", with_content(person=person | {"image-data": "iVBO"}))
     good("person-image-wrong", "A picture that is not base64url.", with_content(person=person | {"image-data": "="}))
+    group = {"name": "Lunch club", "recipients": [{"name": "Ole", "id": "user-18"}], "count": 3}
+    good("group", "A group.", with_content(person=person, group=group))
+    good("group-wrong", "A group whose picture, recipients, and count break their rules, which are ignored.",
+         with_content(person=person, group={"name": "Lunch club", "image": 1, "recipients": [{}], "count": 1}))  # fmt: skip
+    good("group-alone", "A group without a person.", with_content(group={"name": "Lunch club"}))
     good("person-blank", "A person whose name has nothing to see.", with_content(person=person | {"name": " "}))
     lunch = {"title": "Nina", "title-loc-key": "FROM", "title-loc-args": ["Nina"], "body": "Lunch?", "loc-key": "LUNCH"}
     good("translation", "Texts of the app's own language files.", with_content(alert=lunch))

@@ -49,6 +49,7 @@ import Testing
             ("chart", { $0.chart = PushChart(.line, points: [1]) }),
             ("person", { $0.person = Content.Person(name: "Nina", id: "u") }),
             ("disclosure", { $0.disclosure = .generic }),
+            ("group", { $0.group = Content.Group(name: "Lunch club") }),
         ]
         for (name, change) in changes {
             var content = good

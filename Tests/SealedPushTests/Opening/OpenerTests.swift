@@ -164,6 +164,8 @@ import Testing
             content.overflow = Overflow(file: file)
             content.chart = PushChart(.line, points: [1])
             content.isTemplate = true
+            content.person = Content.Person(name: "Nina", id: "user-17")
+            content.group = Content.Group(name: "Lunch club")
             content.alert.titleTranslation = Content.Translation(key: "FROM", arguments: ["Nina"])
             content.alert.subtitleTranslation = Content.Translation(key: "TODAY")
             content.alert.bodyTranslation = Content.Translation(key: "LUNCH")
@@ -175,12 +177,13 @@ import Testing
         #expect(content.attachments.isEmpty && content.overflow == nil && content.chart == nil)
         #expect(content.receipt == nil && !content.isTemplate && content.other == [:])
         #expect(content.alert.titleTranslation == nil && content.alert.subtitleTranslation == nil)
-        #expect(content.alert.bodyTranslation == nil)
+        #expect(content.alert.bodyTranslation == nil && content.person == nil && content.group == nil)
         let envelope = exchange.seal(exchange.content(add))
         let authenticated = try exchange.opener().open(envelope, at: exchange.now).content
         #expect(authenticated.attachments.count == 1 && authenticated.overflow?.file == file)
         #expect(authenticated.chart != nil && authenticated.receipt != nil && authenticated.isTemplate)
         #expect(authenticated.alert.titleTranslation?.arguments == ["Nina"])
+        #expect(authenticated.group?.name == "Lunch club")
     }
 }
 

@@ -77,8 +77,11 @@ export function forSealing(content, topic, now) {
   for (const name of beside) check(WITHDRAWAL.includes(name), BESIDE, name)
   check(!('badge' in content && 'badge-add' in content), WRONG, 'badge-add')
   const pictures = (content.attachments ?? []).filter(({ type }) => ['image/png', 'image/jpeg'].includes(type))
-  const image = content.person?.image
-  check(image === undefined || pictures.some(({ id }) => id === image), WRONG, 'person.image')
+  for (const name of ['person', 'group']) {
+    const image = content[name]?.image
+    check(image === undefined || pictures.some(({ id }) => id === image), WRONG, `${name}.image`)
+  }
+  check(!('group' in content) || 'person' in content, WRONG, 'group')
   check(content.topic === topic, WRONG, 'topic')
   check(!(content.expires < now), PAST, 'expires')
   return toJSON(content)
@@ -255,11 +258,25 @@ export function isChart(value) {
 }
 
 /** Whether a value is a person (19.1). The caller checks that the picture is among the attachments. */
-function isPerson(value) {
-  if (!isObject(value) || ('image' in value && 'image-data' in value)) return false
-  const { name, id, image = 'x', 'image-data': data = 'AA' } = value
+const isPerson = (value) => isMember(value) && hasPicture(value)
+
+const isMember = (value) => isObject(value) && isName(value.name) && isLabel(value.id)
+const isLabel = (value) => isShort(value, 128) && value !== ''
+const isName = (value) => isLabel(value) && isVisible(value)
+
+/** Whether the picture of a person or group follows its rules, or is absent. */
+function hasPicture(value) {
+  const { image = 'x', 'image-data': data = 'AA' } = value
   const bytes = decodeBase64(data)
-  return [name, id, image].every((text) => isShort(text, 128) && text !== '') && isVisible(name) && bytes !== null && bytes.length <= 2048
+  return !('image' in value && 'image-data' in value) && isLabel(image) && bytes !== null && bytes.length <= 2048
+}
+
+/** Whether a value is a group (19.4). The caller checks that the picture is among the attachments, and that there is a person. */
+function isGroup(value) {
+  if (!isObject(value) || !isName(value.name) || !hasPicture(value)) return false
+  const { recipients = [], count = 2 } = value
+  const isList = Array.isArray(recipients) && recipients.length <= 16
+  return isList && recipients.every(isMember) && Number.isInteger(count) && isNumber(count, 2, 100000)
 }
 
 // 21.1
@@ -296,6 +313,7 @@ const RULES = {
   data: (value) => value !== null,
   chart: isChart,
   person: isPerson,
+  group: isGroup,
   template: (value) => value === true,
   disclosure: (value) => DISCLOSURES.includes(value),
   withdraw: isWithdrawal,
@@ -322,6 +340,8 @@ export const NAMES = {
   sound: ['critical', 'name', 'volume'],
   chart: ['kind', 'points', 'labels', 'prefix', 'suffix', 'color', 'axes'],
   person: ['name', 'id', 'image', 'image-data'],
+  group: ['name', 'image', 'image-data', 'recipients', 'count'],
+  recipients: ['name', 'id'],
   attachments: [...FILE, 'id', 'type', 'thumbnail'],
   thumbnail: ['hidden', 'clip', 'time'],
   overflow: FILE,

@@ -36,6 +36,19 @@ class Chart(TypedDict, total=False):
 
 Person = TypedDict("Person", {"name": Required[str], "id": Required[str], "image": str, "image-data": str}, total=False)
 
+Group = TypedDict(
+    "Group",
+    {
+        "name": Required[str],
+        "image": str,
+        "image-data": str,
+        "recipients": list[dict[str, str]],
+        "count": int,
+    },
+    total=False,
+)
+"""The group in which a person wrote (ContentParts 19.4)."""
+
 Withdraw = TypedDict("Withdraw", {"message": str, "thread": str, "filtered": bool}, total=False)
 
 Withdrawal = TypedDict(
@@ -76,6 +89,7 @@ Content = TypedDict(
         "overflow": dict[str, Any],
         "chart": Chart,
         "person": Person,
+        "group": Group,
         "receipt": dict[str, str],
         "template": Literal[True],
         "disclosure": Literal["full", "sender", "generic"],

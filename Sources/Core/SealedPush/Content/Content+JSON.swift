@@ -8,7 +8,7 @@ extension Content {
     static let knownKeys: Set<String> = [
         "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "badge-add", "sound", "thread-id",
         "category", "interruption-level", "relevance-score", "filter-criteria", "target-content-id", "data",
-        "attachments", "overflow", "chart", "person", "receipt", "template", "withdraw", "disclosure",
+        "attachments", "overflow", "chart", "person", "group", "receipt", "template", "withdraw", "disclosure",
     ]
 
     /// Reads content JSON that is to be sealed. `id`, `topic`, and `sent` may be missing; all other members must follow
@@ -90,6 +90,9 @@ extension Content {
         }
         person = try Self.part("person", of: &object, isLenient) { (value, path) throws(ContentError) in
             try Person(value, at: path, isLenient: isLenient)
+        }
+        group = try Self.part("group", of: &object, isLenient) { (value, path) throws(ContentError) in
+            try Group(value, at: path, isLenient: isLenient)
         }
         receipt = try Self.part("receipt", of: &object, isLenient, ReceiptRequest.init(_:at:))
         if let value = object.take("template") {
@@ -177,6 +180,7 @@ extension Content {
             object.value("chart", chart?.json)
             object.value("overflow", overflow?.json)
             object.value("person", person?.json)
+            object.value("group", group?.json)
             object.value("withdraw", withdrawal?.json)
             receiptPlace = object.byteCount
             if isTemplate { object.value("template", true) }
@@ -220,13 +224,18 @@ extension Content {
         if !attachments.isEmpty { _ = try Self.attachments(in: .array(attachments.map(\.json))) }
         if let overflow { _ = try Overflow(overflow.json, at: "overflow") }
         if let chart { _ = try PushChart(chart.json, at: "chart") }
-        if let person {
-            let read = try Person(person.json, at: "person", isLenient: false)
-            if case .attachment(let id)? = read.image,
-                !attachments.contains(where: { $0.id.hasBytes(of: id) && [.png, .jpeg].contains($0.type) })
-            {
-                throw .invalid("person.image")
-            }
+        if let person { try checkPicture(Person(person.json, at: "person", isLenient: false).image, of: "person") }
+        if let group {
+            try checkPicture(Group(group.json, at: "group", isLenient: false).image, of: "group")
+            guard person != nil else { throw .invalid("group") }
+        }
+    }
+
+    /// ContentParts 19.1.
+    private func checkPicture(_ image: Person.Image?, of member: String) throws(ContentError) {
+        guard case .attachment(let id)? = image else { return }
+        guard attachments.contains(where: { $0.id.hasBytes(of: id) && [.png, .jpeg].contains($0.type) }) else {
+            throw .invalid("\(member).image")
         }
     }
 

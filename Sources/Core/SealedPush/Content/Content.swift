@@ -49,6 +49,8 @@ public struct Content: Hashable, Sendable {
     public var chart: PushChart?
     /// The person who wrote the message. In opened content, also nil if this version can't read the value.
     public var person: Person?
+    /// The group in which the ``person`` wrote. In opened content, also nil if this version can't read the value.
+    public var group: Group?
     /// The notifications that this content removes. Such content doesn't show anything.
     public var withdrawal: Withdrawal?
     /// The sender's request for a receipt once the message has been shown; a sealer adds it. In opened content, also nil if

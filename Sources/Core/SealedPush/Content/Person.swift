@@ -33,35 +33,54 @@ extension Content.Person {
     /// - Parameter isLenient: whether a picture that breaks a rule is left out.
     init(_ value: JSONValue, at path: String, isLenient: Bool) throws(ContentError) {
         var object = try MemberReader(value, at: path)
-        func text(_ value: JSONValue) -> String? {
-            value.string.flatMap { (1...Self.maximumTextByteCount).contains($0.utf8.count) ? $0 : nil }
-        }
-        name = try object.required("name") { text($0).flatMap { VisibleText.isVisible($0) ? $0 : nil } }
-        id = try object.required("id", text)
-        do throws(ContentError) {
-            let attachment = try object.optional("image") { text($0).map(Image.attachment) }
-            let bytes = try object.optional("image-data") { value in
-                value.string.flatMap { Base64URL.decode($0.utf8) }.flatMap {
-                    (1...Self.maximumImageByteCount).contains($0.count) ? Image.bytes($0) : nil
-                }
-            }
-            guard attachment == nil || bytes == nil else { throw .invalid(object.place(of: "image-data")) }
-            image = attachment ?? bytes
-        } catch {
-            guard isLenient else { throw error }
-        }
+        name = try object.required("name", Self.visibleText)
+        id = try object.required("id", Self.text)
+        image = try Image.read(&object, isLenient: isLenient)
     }
 
     var json: JSONValue {
         var members: [String: JSONValue] = ["name": .string(name), "id": .string(id)]
-        switch image {
-        case .attachment(let id): members["image"] = .string(id)
-        case .bytes(let bytes): members["image-data"] = .string(Base64URL.encode(bytes))
-        case nil: break
-        }
+        if let image { members[image.member.name] = image.member.value }
         return .object(members)
     }
 
-    private static let maximumTextByteCount = 128
-    private static let maximumImageByteCount = 2_048
+    /// Returns a text of 1 to 128 bytes.
+    static func text(_ value: JSONValue) -> String? {
+        value.string.flatMap { (1...128).contains($0.utf8.count) ? $0 : nil }
+    }
+
+    /// Returns such a text that a person can see.
+    static func visibleText(_ value: JSONValue) -> String? {
+        text(value).flatMap { VisibleText.isVisible($0) ? $0 : nil }
+    }
+}
+
+extension Content.Person.Image {
+    /// Reads the picture of a person or group.
+    ///
+    /// - Parameter isLenient: whether a picture that breaks a rule is left out.
+    static func read(_ object: inout MemberReader, isLenient: Bool) throws(ContentError) -> Self? {
+        do throws(ContentError) {
+            let attachment = try object.optional("image") { Content.Person.text($0).map(Self.attachment) }
+            let bytes = try object.optional("image-data") { value in
+                value.string.flatMap { Base64URL.decode($0.utf8) }.flatMap {
+                    (1...maximumByteCount).contains($0.count) ? Self.bytes($0) : nil
+                }
+            }
+            guard attachment == nil || bytes == nil else { throw .invalid(object.place(of: "image-data")) }
+            return attachment ?? bytes
+        } catch {
+            guard isLenient else { throw error }
+            return nil
+        }
+    }
+
+    var member: (name: String, value: JSONValue) {
+        switch self {
+        case .attachment(let id): ("image", .string(id))
+        case .bytes(let bytes): ("image-data", .string(Base64URL.encode(bytes)))
+        }
+    }
+
+    private static let maximumByteCount = 2_048
 }

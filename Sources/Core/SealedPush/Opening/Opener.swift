@@ -204,7 +204,8 @@ extension OpenError {
 extension Content {
     /// Specification 3.6.4: an unproven sender can't cause downloads, receipts, or loud alerts, or pass a Focus.
     mutating func limitToAnonymous() {
-        (attachments, overflow, chart, person, receipt, isTemplate) = ([], nil, nil, nil, nil, false)
+        (attachments, overflow, chart, receipt, isTemplate) = ([], nil, nil, nil, false)
+        (person, group) = (nil, nil)
         filterCriteria = nil
         (alert.titleTranslation, alert.subtitleTranslation, alert.bodyTranslation) = (nil, nil, nil)
         if interruptionLevel == .timeSensitive || interruptionLevel == .critical { interruptionLevel = .active }

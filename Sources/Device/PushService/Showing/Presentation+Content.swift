@@ -41,6 +41,7 @@ extension Presentation {
         shown.attachments = draft.attachments.compactMap(\.system)
         shown.userInfo = [SealedNotification.key: userInfo(draft)]
         return draft.person.flatMap { shown.from($0, draft.owner) } ?? shown
+        return shown.asMessage(of: draft) ?? shown
     }
 
     private static func content(
@@ -101,17 +102,25 @@ extension UNMutableNotificationContent {
     /// Returns the content as a person's message, with their picture. Nil if the system can't do that; the content is then
     /// shown as is. Source: Apple, "Implementing communication notifications"; DeviceState 37.2.
     fileprivate func from(_ person: Content.Person, _ owner: Owner?) -> UNNotificationContent? {
+    fileprivate func asMessage(of draft: NotificationDraft) -> UNNotificationContent? {
         #if canImport(Intents) || os(Linux)
-        var image: INImage?
-        if case .bytes(let bytes)? = person.image { image = INImage(imageData: Data(bytes)) }
-        let sender = INPerson(
-            personHandle: INPersonHandle(value: person.id, type: .unknown), nameComponents: nil,
-            displayName: person.name, image: image, contactIdentifier: nil, customIdentifier: person.id)
+        guard let person = draft.person else { return nil }
+        let group = draft.group
+        let sender = INPerson(id: person.id, name: person.name, person.image?.system, draft.contacts[person.id])
+        let recipients = group?.recipients.map { INPerson(id: $0.id, name: $0.name, nil, draft.contacts[$0.id]) }
         let intent = INSendMessageIntent(
-            recipients: nil, outgoingMessageType: .outgoingMessageText, content: nil, speakableGroupName: nil,
-            conversationIdentifier: self.threadIdentifier.isEmpty ? person.id : self.threadIdentifier,
+            recipients: recipients, outgoingMessageType: .outgoingMessageText, content: nil,
+            speakableGroupName: group.map { INSpeakableString(spokenPhrase: $0.name) },
+            conversationIdentifier: self.threadIdentifier.isEmpty ? group?.name ?? person.id : self.threadIdentifier,
             serviceName: nil,
             sender: sender, attachments: nil)
+        if let group {
+            // With fewer than two, the system shows a message to one person, without the group's name.
+            let metadata = INSendMessageIntentDonationMetadata()
+            metadata.recipientCount = group.count ?? max(group.recipients.count, 2)
+            intent.donationMetadata = metadata
+            if let image = group.image?.system { intent.setImage(image, forParameterNamed: \.speakableGroupName) }
+        }
         // The person's name takes the title's place, so a message with only a title keeps it as its text.
         if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
         let interaction = INInteraction(intent: intent, response: nil)
@@ -124,6 +133,35 @@ extension UNMutableNotificationContent {
         #endif
     }
 }
+
+#if canImport(Intents) || os(Linux)
+extension INPerson {
+    /// `contact` is how the phone knows the person; without it, the system has nothing to find a contact by.
+    fileprivate convenience init(id: String, name: String, _ image: INImage?, _ contact: Contact?) {
+        self.init(
+            personHandle: contact?.handle?.system ?? INPersonHandle(value: id, type: .unknown), nameComponents: nil,
+            displayName: contact?.name ?? name, image: image, contactIdentifier: contact?.identifier,
+            customIdentifier: id)
+    }
+}
+
+extension Contact.Handle {
+    fileprivate var system: INPersonHandle {
+        switch self {
+        case .phoneNumber(let number): INPersonHandle(value: number, type: .phoneNumber)
+        case .emailAddress(let address): INPersonHandle(value: address, type: .emailAddress)
+        }
+    }
+}
+
+extension Content.Person.Image {
+    /// Nil for an attachment that hasn't been read.
+    fileprivate var system: INImage? {
+        guard case .bytes(let bytes) = self else { return nil }
+        return INImage(imageData: Data(bytes))
+    }
+}
+#endif
 
 extension Content.InterruptionLevel {
     fileprivate var system: UNNotificationInterruptionLevel {

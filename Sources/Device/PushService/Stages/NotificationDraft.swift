@@ -26,6 +26,8 @@ public struct NotificationDraft: Sendable {
     let envelope: String?
     /// The level that nothing can loosen: that of a message's first part, once the whole content has replaced it.
     private(set) var leastLevel = Content.Disclosure.full
+    /// How the phone's own contacts know the person and the group's recipients, by their `id`; see ``ContactStage``.
+    public var contacts: [String: Contact] = [:]
     /// The result of adding the content's increment to the device's own count.
     var badgeSum: BadgeCount.Sum?
     private var content: Content
@@ -119,15 +121,27 @@ public struct NotificationDraft: Sendable {
     /// DeviceState 36.1.
     func isLateRepeat(at now: Timestamp) -> Bool { isRepeat && now.seconds(since: opened.sent) > 86_400 }
 
-    /// Returns the draft with the attachment that is the person's picture moved into `person`. `read` returns its bytes, or
-    /// nil if there are none. ContentParts 19.3.
-    func withPicture(_ read: (DraftAttachment) -> [UInt8]?) -> NotificationDraft {
-        guard case .attachment(let id)? = self.person?.image else { return self }
+    /// Returns the draft with the attachments that are the pictures of the person and the group moved there. `read` returns
+    /// an attachment's bytes, or nil if there are none. ContentParts 19.3.
+    func withPictures(_ read: (DraftAttachment) -> [UInt8]?) -> NotificationDraft {
         var draft = self
+        var used: [String] = []
         let types = [MediaType.png, .jpeg].map(\.typeIdentifier)
-        let picture = attachments.first { $0.identifier.hasBytes(of: id) && types.contains($0.type ?? "") }
-        draft.person?.image = picture.flatMap(read).map { .bytes($0) }
-        draft.attachments.removeAll { $0.identifier.hasBytes(of: id) }
+        func move(_ image: inout Content.Person.Image?) {
+            guard case .attachment(let id)? = image else { return }
+            let picture = attachments.first { $0.identifier.hasBytes(of: id) && types.contains($0.type ?? "") }
+            image = picture.flatMap(read).map { .bytes($0) }
+            used.append(id)
+        }
+        if var person = self.person {
+            move(&person.image)
+            draft.person = person
+        }
+        if var group = self.group {
+            move(&group.image)
+            draft.group = group
+        }
+        draft.attachments.removeAll { attachment in used.contains { attachment.identifier.hasBytes(of: $0) } }
         return draft
     }
 
@@ -157,6 +171,7 @@ extension NotificationDraft {
         // If no text is visible, iOS shows the payload's own.
         if !content.alert.isVisible { alert = before }
         muting = max(muting, returned.muting)
+        if returned.contacts != given.contacts { contacts.merge(returned.contacts) { _, new in new } }
         mergeAttachments(returned, givenTo: given)
     }
 

@@ -112,6 +112,8 @@ extension Sealer {
         part.attachments = []
         part.chart = nil
         part.person?.image = nil
+        part.group?.image = nil
+        part.group?.recipients = []
         part.data = nil
         part.other = [:]
         part.overflow = Overflow(file: remote)

@@ -18,8 +18,13 @@ package struct ShownNotification: Codable, Equatable, Sendable {
     package var filterCriteria: String?
     /// The attachments in order, stored in the device's own data store.
     package var attachments: [ShownAttachment]
-    /// The sender's picture that the extension gave the system; empty if the person has none, nil if there is no person.
+    /// The picture of the sender or of the group that the extension gave the system; empty if there is none, nil if there is
+    /// no person.
     package var avatar: Data?
+    /// The number of people in the sender's group; nil if there is no group.
+    package var groupCount: Int?
+    /// How the phone's contacts know the sender.
+    package var contact: String?
     /// The identifiers of notifications that the extension removed.
     package var removed: [String]?
     /// The user info as JSON, or `{}` if it contains values that JSON can't represent.
@@ -46,7 +51,9 @@ package struct ShownNotification: Codable, Equatable, Sendable {
         targetContent = content.targetContentIdentifier
         filterCriteria = content.filterCriteria
         attachments = content.attachments.map { ShownAttachment($0) }
-        avatar = content.communication.map { $0.image ?? Data() }
+        avatar = content.communication.map { $0.shownImage ?? Data() }
+        groupCount = content.communication.flatMap { $0.group == nil ? nil : $0.recipientCount }
+        contact = content.communication?.contact
         let userInfo = content.userInfo as? [String: Any] ?? [:]
         let isJSON = JSONSerialization.isValidJSONObject(userInfo)
         self.userInfo = (isJSON ? try? JSONSerialization.data(withJSONObject: userInfo) : nil) ?? Data("{}".utf8)
@@ -84,6 +91,8 @@ extension ShownNotification {
         ]
         object["avatarBytes"] = shown?.avatar?.count
         object["account"] = shown?.sealedPush?["account"]
+        object["groupCount"] = shown?.groupCount
+        object["contact"] = shown?.contact
         return object
     }
 
@@ -95,6 +104,8 @@ extension ShownNotification {
         if interruptionLevel != "active" { effects.append(interruptionLevel) }
         if relevanceScore != 0 { effects.append("relevance \(relevanceScore)") }
         if let account = sealedPush?["account"] as? String { effects.append("account \(account)") }
+        if let groupCount { effects.append("group of \(groupCount)") }
+        if let contact { effects.append("contact \(contact)") }
         if let filterCriteria { effects.append("filter \(filterCriteria)") }
         if let targetContent { effects.append("window \(targetContent)") }
         return effects

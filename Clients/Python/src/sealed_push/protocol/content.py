@@ -92,9 +92,11 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
         present = {key for key, value in made.items() if value != []}
         for key in sorted(unknown) + sorted(present & set(NAMES["content"]) - set(WITHDRAWAL)):
             _check(False, BESIDE, key)
-    image = made.get("person", {}).get("image")
     pictures = [each["id"] for each in made.get("attachments", ()) if each["type"] in ("image/png", "image/jpeg")]
-    _check(image is None or image in pictures, WRONG, "person.image")
+    for key in ("person", "group"):
+        image = made.get(key, {}).get("image")
+        _check(image is None or image in pictures, WRONG, f"{key}.image")
+    _check("group" not in made or "person" in made, WRONG, "group")
     _check(made.get("expires", now) >= now, PAST, "expires")
     return data, suspects(made)
 
@@ -287,17 +289,37 @@ def _is_sound(value: Any) -> bool:
 
 def _is_person(value: Any) -> bool:
     """Checks a person (19.1). The caller checks that the picture is among the attachments."""
-    if not isinstance(value, dict) or ("image" in value and "image-data" in value):
+    return _is_member(value) and _has_picture(value)
+
+
+def _is_member(value: Any) -> bool:
+    return isinstance(value, dict) and _is_name(value.get("name")) and _is_label(value.get("id"))
+
+
+def _is_label(value: Any) -> bool:
+    return _is_text(value) and 1 <= _bytes(value) <= 128
+
+
+def _is_name(value: Any) -> bool:
+    return _is_label(value) and is_visible(value)
+
+
+def _has_picture(value: dict[str, Any]) -> bool:
+    """Whether the picture of a person or group follows its rules, or is absent."""
+    if ("image" in value and "image-data" in value) or not _is_label(value.get("image", "x")):
         return False
-    texts = [value.get("name"), value.get("id"), value.get("image", "x")]
     data = value.get("image-data", "AA")
     image = decode_base64(data) if _is_text(data) else None
-    return (
-        all(_is_text(text) and 1 <= _bytes(text) <= 128 for text in texts)
-        and is_visible(value["name"])
-        and image is not None
-        and 1 <= len(image) <= 2048
-    )
+    return image is not None and 1 <= len(image) <= 2048
+
+
+def _is_group(value: Any) -> bool:
+    """Checks a group (19.4). The caller checks that the picture is among the attachments, and that there is a person."""
+    if not isinstance(value, dict) or not _is_name(value.get("name")) or not _has_picture(value):
+        return False
+    recipients = value.get("recipients", [])
+    is_list = isinstance(recipients, list) and len(recipients) <= 16
+    return is_list and all(map(_is_member, recipients)) and _is_integer(value.get("count", 2), 2, 100000)
 
 
 def is_background(content: Mapping[str, Any]) -> bool:
@@ -346,6 +368,7 @@ LENIENT: dict[str, Callable[[Any], Any]] = {
     "overflow": files.is_overflow,
     "chart": chart.read,
     "person": _is_person,
+    "group": _is_group,
     "badge-add": lambda value: _is_integer(value, 1, 99),
     "receipt": receipts.read_request,
     "template": lambda value: value is True,
@@ -369,6 +392,8 @@ NAMES: dict[str, tuple[str, ...]] = {
     "overflow": _FILE,
     "chart": ("kind", "points", "labels", "prefix", "suffix", "color", "axes"),
     "person": ("name", "id", "image", "image-data"),
+    "group": ("name", "image", "image-data", "recipients", "count"),
+    "recipients": ("name", "id"),
     "receipt": ("url", "id", "key"),
     "withdraw": tuple(WITHDRAW_RULES),
 }

@@ -70,5 +70,6 @@ private func checkWriting(of content: Content) {
 private let checkedKeys: Set<String> = [
     "id", "topic", "sent", "expires", "collapse-id", "alert", "badge", "sound", "thread-id", "category",
     "interruption-level", "relevance-score", "filter-criteria", "target-content-id", "data", "attachments", "overflow",
+    "interruption-level", "relevance-score", "filter-criteria", "target-content-id", "data", "attachments", "overflow",
     "chart", "receipt", "template", "person", "badge-add", "withdraw", "disclosure",
 ]

@@ -24,6 +24,13 @@ enum MadeContent {
             if input.bool() { return .named(input.text()) }
             return .critical(name: input.text(), volume: Double(bitPattern: input.word()))
         }
+        content.person = optional(&input) { Content.Person(name: $0.text(), id: $0.text()) }
+        content.group = optional(&input) { input in
+            Content.Group(
+                name: input.text(),
+                recipients: (0..<input.number(below: 3)).map { _ in .init(name: input.text(), id: input.text()) },
+                count: input.bool() ? Int(truncatingIfNeeded: input.word()) : nil)
+        }
         content.expires = optional(&input) { Parties.now.advanced(bySeconds: Int64(bitPattern: $0.word())) }
         content.sent = optional(&input) { Parties.now.advanced(bySeconds: Int64(bitPattern: $0.word())) }
         content.topic = optional(&input) { Topic(parsing: $0.text()) } ?? nil
