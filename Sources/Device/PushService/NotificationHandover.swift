@@ -7,6 +7,7 @@ internal import UserNotifications
 /// expiry may try to finish it at the same time, and only the first one does.
 final class NotificationHandover: Sendable {
     private let pending: Locked<Pending?>
+    private let seal: NotificationSeal
 
     /// The text of notifications that don't show their message.
     private let generic: SafeDefault
@@ -22,6 +23,10 @@ final class NotificationHandover: Sendable {
         handler: @escaping (UNNotificationContent) -> Void
     ) {
         self.generic = generic
+        _ request: UNNotificationRequest, best: Presentation, seal: NotificationSeal,
+        handler: @escaping (UNNotificationContent) -> Void
+    ) {
+        self.seal = seal
         // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread. They are touched
         // only under the lock, and by the one thread that takes them out.
         nonisolated(unsafe) let pending: Pending? = Pending(handler: handler, original: request.content, best: best)
@@ -64,13 +69,14 @@ final class NotificationHandover: Sendable {
         guard let taken else { return nil }
         guard case .opened(let draft) = taken.best else {
             taken.handler(taken.best.content(original: taken.original, generic: generic))
+            taken.handler(taken.best.content(original: taken.original, seal))
             return taken.best
         }
         // Leave out a picture that hasn't been read by now.
         let shown = BadgeCount.showingLargest(of: draft.withPicture { _ in nil }) { draft in
             taken.handler(Presentation.opened(draft).content(original: taken.original, generic: generic))
         let shown = BadgeCount.showingLargest(of: draft.withPictures { _ in nil }) { draft in
-            taken.handler(Presentation.opened(draft).content(original: taken.original))
+            taken.handler(Presentation.opened(draft).content(original: taken.original, seal))
         }
         return .opened(shown)
     }

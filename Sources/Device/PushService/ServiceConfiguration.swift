@@ -138,6 +138,18 @@ extension ServiceConfiguration {
             .open(field: envelope, requestIdentifier: requestIdentifier)
     }
 
+    /// Returns the service module's information about a notification; nil unless this device's extension or app wrote it.
+    ///
+    /// A carrier can't write it: it has a proof under a key of this device. Whatever else the system adds to user info is
+    /// ignored. Source: DeviceState 31.3.
+    public func sealed(_ notification: UNNotification) -> SealedNotification? {
+        sealed(userInfo: notification.request.content.userInfo)
+    }
+
+    package func sealed(userInfo: [AnyHashable: Any]) -> SealedNotification? {
+        SealedNotification(userInfo: userInfo, NotificationSeal(in: folder))
+    }
+
     /// Opens a notification that arrived before the first unlock after a restart, and runs all stages, as the extension
     /// would have. Call it in the app when it becomes active and in `applicationProtectedDataDidBecomeAvailable`.
     ///
@@ -155,6 +167,7 @@ extension ServiceConfiguration {
         guard let locked = SealedNotification(userInfo: request.content.userInfo), locked.reason == .locked,
             let envelope = locked.envelope
         else { return nil }
+        guard let envelope = sealed(userInfo: request.content.userInfo)?.envelope else { return nil }
         let field = UNMutableNotificationContent()
         field.userInfo = [Envelope.fieldName: envelope]
         let again = UNNotificationRequest(identifier: request.identifier, content: field, trigger: nil)
@@ -169,6 +182,8 @@ extension ServiceConfiguration {
         }
         guard let sealed = SealedNotification(userInfo: content.userInfo) else {
             // The message was a withdrawal, or a stage suppressed it.
+        guard let sealed = sealed(userInfo: content.userInfo) else {
+            // The message was a withdrawal.
             environment.notifications.removeDeliveredNotifications(withIdentifiers: [request.identifier])
             return nil
         }

@@ -35,6 +35,7 @@ final class ServiceRun: Sendable {
     private let handover: NotificationHandover
     private let markers: RunMarkers?
     private let expiryMarks: ExpiryMarks?
+    private let seal: NotificationSeal
     /// Whether a push that didn't open is counted for a receipt; false if it was counted before.
     private let countsFailures: Bool
     /// Signaled once all the work that the system was asked to wait for is done.
@@ -67,6 +68,7 @@ final class ServiceRun: Sendable {
         self.start = start
         self.countsFailures = countsFailures
         self.opening = opening
+        seal = NotificationSeal(in: environment.folder(configuration.container))
         field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
         handover = NotificationHandover(
@@ -74,6 +76,9 @@ final class ServiceRun: Sendable {
         let folder = environment.folder(configuration.container.whole)
         markers = folder.map(RunMarkers.init(in:))
         expiryMarks = folder.map(ExpiryMarks.init(in:))
+            request, best: opening.presentOutOfTime(), seal: seal, handler: handler)
+        badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
+        markers = environment.folder(configuration.container).map(RunMarkers.init(in:))
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
@@ -89,6 +94,8 @@ final class ServiceRun: Sendable {
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
         guard handover.keep(presentation) else { return complete() }
         var improve: (@Sendable () async -> Void)?
+        seal.prepare()
+        let improve: @Sendable () async -> Void
         switch presentation {
         case .opened(let draft) where !stages.isEmpty:
             holdProcess()
@@ -103,6 +110,11 @@ final class ServiceRun: Sendable {
                     from: context.environment.notifications, of: owner, owner.badge(on: context.environment),
                     isRepeat: isRepeat, trusting: opening.trustedSenders(of: owner),
                     reading: { opening.content(ofShown: $0, of: owner) })
+        case .withdrawal(let opened, let isRepeat):
+            improve = { [context, badge, seal, opening] in
+                await opened.withdraw(
+                    from: context.environment.notifications, badge, seal, isRepeat: isRepeat,
+                    trusting: opening.trustedSenders())
             }
         default: break
         }

@@ -26,10 +26,15 @@ public struct ExpandedNotification: Sendable {
     public let sealed: SealedNotification
 
     /// Reads a notification; nil if the service module didn't open it. A carrier can use any category in a push that
-    /// doesn't wake an extension; don't show its text as yours. Source: DeviceState 31.2.
-    public init?(_ notification: UNNotification) {
+    /// doesn't wake an extension; don't show its text as yours. Source: DeviceState 31.2 and 31.3.
+    ///
+    /// - Parameter configuration: The app's; with it, whatever else the system adds to user info is ignored.
+    public init?(_ notification: UNNotification, by configuration: ServiceConfiguration? = nil) {
         let content = notification.request.content
-        guard let sealed = SealedNotification(userInfo: content.userInfo), sealed.reason == nil else { return nil }
+        let seal = NotificationSeal(in: configuration?.folder)
+        guard let sealed = SealedNotification(userInfo: content.userInfo, seal), sealed.reason == nil else {
+            return nil
+        }
         self.sealed = sealed
         identifier = notification.request.identifier
         category = content.categoryIdentifier

@@ -12,6 +12,13 @@ extension Presentation {
     /// is the text of a message that isn't shown.
     func content(original: UNNotificationContent, generic: SafeDefault) -> UNNotificationContent {
         switch self {
+    /// Makes the notification's content: new and empty, then filled. `original` is used only for plain pushes.
+    func content(original: UNNotificationContent, _ seal: NotificationSeal) -> UNNotificationContent {
+        switch self {
+        case .opened(let draft): Self.content(draft, seal)
+        case .safeDefault(let safeDefault, let reason, let envelope):
+            Self.content(safeDefault, reason: reason, envelope: envelope, seal)
+        case .plain: Self.withoutClaim(original)
         // Source: Apple, "com.apple.developer.usernotifications.filtering".
         case .opened(let draft) where draft.isSuppressed: UNNotificationContent()
         case .opened(let draft):
@@ -23,7 +30,7 @@ extension Presentation {
         }
     }
 
-    private static func content(_ draft: NotificationDraft) -> UNNotificationContent {
+    private static func content(_ draft: NotificationDraft, _ seal: NotificationSeal) -> UNNotificationContent {
         let shown = UNMutableNotificationContent()
         shown.title = draft.title
         shown.subtitle = draft.subtitle
@@ -41,11 +48,13 @@ extension Presentation {
         shown.attachments = draft.attachments.compactMap(\.system)
         shown.userInfo = [SealedNotification.key: userInfo(draft)]
         return draft.person.flatMap { shown.from($0, draft.owner) } ?? shown
+        shown.userInfo = [SealedNotification.key: seal.adding(to: userInfo(draft))]
         return shown.asMessage(of: draft) ?? shown
     }
 
     private static func content(
         _ safeDefault: SafeDefault, reason: OpenError, envelope: String?, _ owner: Owner?
+        _ safeDefault: SafeDefault, reason: OpenError, envelope: String?, _ seal: NotificationSeal
     ) -> UNNotificationContent {
         let shown = UNMutableNotificationContent()
         shown.title = safeDefault.title
@@ -55,6 +64,7 @@ extension Presentation {
         members["envelope"] = envelope
         owner?.write(to: &members)
         shown.userInfo = [SealedNotification.key: members]
+        shown.userInfo = [SealedNotification.key: seal.adding(to: members)]
         return shown
     }
 

@@ -36,8 +36,14 @@ public struct SealedNotification: Hashable, Sendable {
 
     /// Reads user info; nil unless the service module made it, with its one key and no other. A push that never woke
     /// the extension still contains its `aps` and anything that a carrier added, so it isn't trusted.
-    public init?(userInfo: [AnyHashable: Any]) {
-        guard userInfo.count == 1, let members = userInfo[Self.key] as? [String: Any],
+    ///
+    /// For tests and content extensions. An app calls ``ServiceConfiguration/sealed(_:)``, which doesn't depend on what the
+    /// system adds to user info.
+    public init?(userInfo: [AnyHashable: Any]) { self.init(userInfo: userInfo, NotificationSeal(in: nil)) }
+
+    /// Reads user info that has the proof of this device, whatever else it contains, or that has no other key.
+    init?(userInfo: [AnyHashable: Any], _ seal: NotificationSeal) {
+        guard let members = userInfo[Self.key] as? [String: Any], userInfo.count == 1 || seal.isValid(members),
             let outcome = members["outcome"] as? String
         else { return nil }
         let code = members["reason"] as? String
