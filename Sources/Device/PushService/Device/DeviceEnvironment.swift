@@ -24,6 +24,8 @@ package struct DeviceEnvironment: Sendable {
         if let ownList { return ownList }
         return SystemNotificationList(center: center())
     }
+    /// Returns what identifies the time since the device started; nil if that isn't known.
+    package var bootSession: @Sendable () -> String? = BootSession.current
     /// Asks the system to let the process run until the block returns; if it no longer can, calls the block again with true.
     package var activity: @Sendable (@escaping @Sendable (_ isExpired: Bool) -> Void) -> Void = { work in
         #if os(iOS) || os(visionOS)
