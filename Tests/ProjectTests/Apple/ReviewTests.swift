@@ -17,23 +17,14 @@ import Testing
         ("3 an older Xcode resolves the server's packages, too", .test("DevicePackageTests/resolves")),
         ("4 App Store Connect rejects the example's extension", .test("AppleProjectTests/sharing")),
         ("5 Keychain Sharing and the team's prefix aren't needed", .test("ConfigurationTests/derives")),
-        (
-            "6 a tap counts only if the user info has one member",
-            .reason("Only a phone can tell what iOS adds to the user info, so FirstBuildOnAMac asks.")
-        ),
-        (
-            "7 new content may not be dismissed on a person's other devices",
-            .reason("It stays new, so that nothing of a carrier's push is ever shown, and needs two devices to see.")
-        ),
+        ("6 a tap counts only if the user info has one member", .test("NotificationSealTests/added")),
+        ("7 new content may not be dismissed on a person's other devices", .test("ShowingTests/everyProperty")),
         ("8 an app that opens a PushKit push is killed", .reason("PushKit isn't supported.")),
         ("9 a withdrawal ended the process of a test on a Mac", .test("TestDeviceTests/withdraws")),
-        (
-            "10 a Focus can't match a person with a contact, and a group has no name",
-            .reason("Only iOS matches people with contacts.")
-        ),
+        ("10 a Focus can't match a person with a contact, and a group has no name", .test("ShowingTests/contacts")),
         ("11 no stage can suppress a notification", .reason("It needs an entitlement that Apple grants.")),
-        ("12 a Focus filter ignores the app", .reason("Only iOS applies a Focus filter.")),
-        ("13 a sealed text can't be translated on the phone", .reason("The server chooses the language.")),
+        ("12 a Focus filter ignores the app", .test("ShowingTests/opened")),
+        ("13 a sealed text can't be translated on the phone", .test("TranslationStageTests/replaces")),
         ("14 a debug build's token counted as one for production", .test("ConfigurationTests/environment")),
         ("15 a comment went on after its code's last line", .test("ReviewTests/fences")),
         (
