@@ -58,8 +58,7 @@ import UserNotifications
             let count = Locked(0)
             let handover = NotificationHandover(
                 Fixture.request(field: nil), best: .safeDefault(SafeDefault(body: "d"), reason: .outOfTime),
-                generic: SafeDefault(body: "d")
-                seal: NotificationSeal(in: nil)
+                generic: SafeDefault(body: "d"), seal: NotificationSeal(in: nil)
             ) { _ in count.withLock { $0 += 1 } }
             DispatchQueue.concurrentPerform(iterations: 4) { thread in
                 if thread == 0 { handover.keep(.safeDefault(SafeDefault(body: "e"), reason: .rejected)) }

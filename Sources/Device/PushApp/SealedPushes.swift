@@ -509,7 +509,6 @@ public import UserNotifications
         let opened = await app.reopened(response.notification) ?? response.notification.request
         // Nil if the extension didn't create the notification.
         guard let sealed = await app.complete(opened), sealed.reason == nil else { return }
-        guard let sealed = app.sealed(userInfo: opened.content.userInfo), sealed.reason == nil else { return }
         if let onTap { await onTap(sealed, response) } else { waitingTap = (sealed, response) }
     }
 

@@ -8,7 +8,6 @@ internal import UserNotifications
 final class NotificationHandover: Sendable {
     private let pending: Locked<Pending?>
     private let seal: NotificationSeal
-
     /// The text of notifications that don't show their message.
     private let generic: SafeDefault
 
@@ -19,13 +18,10 @@ final class NotificationHandover: Sendable {
     }
 
     init(
-        _ request: UNNotificationRequest, best: Presentation, generic: SafeDefault,
+        _ request: UNNotificationRequest, best: Presentation, generic: SafeDefault, seal: NotificationSeal,
         handler: @escaping (UNNotificationContent) -> Void
     ) {
         self.generic = generic
-        _ request: UNNotificationRequest, best: Presentation, seal: NotificationSeal,
-        handler: @escaping (UNNotificationContent) -> Void
-    ) {
         self.seal = seal
         // Apple marks neither the handler nor the content Sendable, and calls an extension on any thread. They are touched
         // only under the lock, and by the one thread that takes them out.
@@ -68,15 +64,12 @@ final class NotificationHandover: Sendable {
         }
         guard let taken else { return nil }
         guard case .opened(let draft) = taken.best else {
-            taken.handler(taken.best.content(original: taken.original, generic: generic))
-            taken.handler(taken.best.content(original: taken.original, seal))
+            taken.handler(taken.best.content(original: taken.original, generic: generic, seal))
             return taken.best
         }
         // Leave out a picture that hasn't been read by now.
-        let shown = BadgeCount.showingLargest(of: draft.withPicture { _ in nil }) { draft in
-            taken.handler(Presentation.opened(draft).content(original: taken.original, generic: generic))
         let shown = BadgeCount.showingLargest(of: draft.withPictures { _ in nil }) { draft in
-            taken.handler(Presentation.opened(draft).content(original: taken.original, seal))
+            taken.handler(Presentation.opened(draft).content(original: taken.original, generic: generic, seal))
         }
         return .opened(shown)
     }

@@ -41,7 +41,7 @@ struct PushOpening: Sendable {
             let isRepeat = answer == .repeated
             if opened.content.withdrawal != nil { return .withdrawal(opened, isRepeat: isRepeat, owner: sender) }
             var draft = NotificationDraft(
-                opened, isRepeat: isRepeat, disclosureRules(of: sender, at: now), envelope: field,
+                opened, isRepeat: isRepeat, disclosureRules(at: now), envelope: field,
                 canBeSuppressed: configuration.hasFilteringEntitlement)
             draft.owner = sender
             return .opened(draft)
@@ -183,10 +183,10 @@ struct PushOpening: Sendable {
         return try? opener(of: owner, match.keys).open(envelope, at: now()).content
     }
 
-    /// Returns the app's rules for an account, or the strictest if they can't be read.
-    private func disclosureRules(of owner: Owner, at now: Timestamp) -> DisclosureRules {
+    /// Returns the app's rules, or the strictest if they can't be read.
+    private func disclosureRules(at now: Timestamp) -> DisclosureRules {
         do throws(RulesError) {
-            guard let folder = environment.folder(owner.configuration.container) else { throw .unreadable }
+            guard let folder = environment.folder(configuration.container.whole) else { throw .unreadable }
             return try DisclosureRules(in: folder)
         } catch {
             write(ServiceLog.Entry(time: now, stage: "DisclosureRules", failure: error))

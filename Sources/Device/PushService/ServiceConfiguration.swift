@@ -111,6 +111,9 @@ extension ServiceConfiguration {
     /// The service module's folder; nil if the system doesn't know the app group.
     package var folder: URL? { environment.folder(container) }
 
+    /// One for all accounts.
+    var seal: NotificationSeal { NotificationSeal(in: environment.folder(container.whole)) }
+
     /// Whether a message could open: there is a sender, or an authority that can name one.
     package var trustsAnyone: Bool {
         !PublishedKeys.trusted(senders).isEmpty || !PublishedKeys.trusted(authorities).isEmpty
@@ -147,7 +150,7 @@ extension ServiceConfiguration {
     }
 
     package func sealed(userInfo: [AnyHashable: Any]) -> SealedNotification? {
-        SealedNotification(userInfo: userInfo, NotificationSeal(in: folder))
+        SealedNotification(userInfo: userInfo, seal)
     }
 
     /// Opens a notification that arrived before the first unlock after a restart, and runs all stages, as the extension
@@ -164,10 +167,9 @@ extension ServiceConfiguration {
     }
 
     nonisolated(nonsending) package func openedAgain(_ request: UNNotificationRequest) async -> UNNotificationRequest? {
-        guard let locked = SealedNotification(userInfo: request.content.userInfo), locked.reason == .locked,
+        guard let locked = sealed(userInfo: request.content.userInfo), locked.reason == .locked,
             let envelope = locked.envelope
         else { return nil }
-        guard let envelope = sealed(userInfo: request.content.userInfo)?.envelope else { return nil }
         let field = UNMutableNotificationContent()
         field.userInfo = [Envelope.fieldName: envelope]
         let again = UNNotificationRequest(identifier: request.identifier, content: field, trigger: nil)
@@ -180,10 +182,8 @@ extension ServiceConfiguration {
             }
             StageExecutor.queue().async { run.run() }
         }
-        guard let sealed = SealedNotification(userInfo: content.userInfo) else {
-            // The message was a withdrawal, or a stage suppressed it.
         guard let sealed = sealed(userInfo: content.userInfo) else {
-            // The message was a withdrawal.
+            // The message was a withdrawal, or a stage suppressed it.
             environment.notifications.removeDeliveredNotifications(withIdentifiers: [request.identifier])
             return nil
         }

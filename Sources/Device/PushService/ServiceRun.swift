@@ -68,17 +68,14 @@ final class ServiceRun: Sendable {
         self.start = start
         self.countsFailures = countsFailures
         self.opening = opening
-        seal = NotificationSeal(in: environment.folder(configuration.container))
+        let folder = environment.folder(configuration.container.whole)
+        seal = NotificationSeal(in: folder)
         field = request.content.userInfo[Envelope.fieldName] as? String
         identifier = request.identifier
         handover = NotificationHandover(
-            request, best: opening.presentOutOfTime(), generic: configuration.safeDefault, handler: handler)
-        let folder = environment.folder(configuration.container.whole)
+            request, best: opening.presentOutOfTime(), generic: configuration.safeDefault, seal: seal, handler: handler)
         markers = folder.map(RunMarkers.init(in:))
         expiryMarks = folder.map(ExpiryMarks.init(in:))
-            request, best: opening.presentOutOfTime(), seal: seal, handler: handler)
-        badge = environment.folder(configuration.container).map(BadgeCount.init(in:))
-        markers = environment.folder(configuration.container).map(RunMarkers.init(in:))
         stages = configuration.stages
         scratch = ScratchFolder(in: environment.scratchRoot)
         context = StageContext(
@@ -93,9 +90,8 @@ final class ServiceRun: Sendable {
         let presentation = opening.present(
             field: field, requestIdentifier: identifier, writeTime: context.timeLeft - LedgerLimits.timeAfterwards)
         guard handover.keep(presentation) else { return complete() }
-        var improve: (@Sendable () async -> Void)?
         seal.prepare()
-        let improve: @Sendable () async -> Void
+        var improve: (@Sendable () async -> Void)?
         switch presentation {
         case .opened(let draft) where !stages.isEmpty:
             holdProcess()
@@ -105,16 +101,11 @@ final class ServiceRun: Sendable {
             )
             improve = { await run.run() }
         case .withdrawal(let opened, let isRepeat, let owner):
-            improve = { [context, opening] in
+            improve = { [context, seal, opening] in
                 await opened.withdraw(
-                    from: context.environment.notifications, of: owner, owner.badge(on: context.environment),
+                    from: context.environment.notifications, of: owner, owner.badge(on: context.environment), seal,
                     isRepeat: isRepeat, trusting: opening.trustedSenders(of: owner),
                     reading: { opening.content(ofShown: $0, of: owner) })
-        case .withdrawal(let opened, let isRepeat):
-            improve = { [context, badge, seal, opening] in
-                await opened.withdraw(
-                    from: context.environment.notifications, badge, seal, isRepeat: isRepeat,
-                    trusting: opening.trustedSenders())
             }
         default: break
         }
@@ -155,8 +146,8 @@ final class ServiceRun: Sendable {
     private func removalOfExpired() -> (@Sendable () async -> Void)? {
         let now = context.now()
         guard let expiryMarks, expiryMarks.areDue(at: now) else { return nil }
-        return { [context] in
-            _ = await context.environment.notifications.removeExpired(at: now)
+        return { [context, seal] in
+            _ = await context.environment.notifications.removeExpired(at: now, seal)
             expiryMarks.drop(at: now)
         }
     }
@@ -169,11 +160,9 @@ final class ServiceRun: Sendable {
                 finish()
                 return
             }
-            draft = draft.withPicture(NotificationDraft.readPicture)
+            draft = draft.withPictures(NotificationDraft.readPicture)
             let badge = draft.owner?.badge(on: context.environment)
             if let badge, !draft.isSuppressed, !badge.count(&draft) { opening.logBadgeFailure() }
-            draft = draft.withPictures(NotificationDraft.readPicture)
-            if let badge, !badge.count(&draft) { opening.logBadgeFailure() }
             handover.keep(.opened(draft))
         }
         finish()

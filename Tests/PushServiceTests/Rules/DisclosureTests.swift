@@ -93,13 +93,18 @@ import UserNotifications
         let container = SharedContainer.folder(fixture.folder.url)
         #expect(try DisclosureRules(savedIn: container) == DisclosureRules())
         for level in Self.levels {
-            let rules = DisclosureRules(level: level, people: ["a\"b": .sender, "ä": .generic, "": .full])
+            let rules = DisclosureRules(
+                level: level, people: ["a\"b": .sender, "ä": .generic, "": .full], accounts: ["nina": level])
             try rules.save(in: container)
             #expect(try DisclosureRules(savedIn: container) == rules)
         }
         let many = DisclosureRules(people: ["x" + String(repeating: "y", count: 131_072): .full])
         #expect(throws: RulesError.tooMany) { try many.save(in: container) }
         #expect(try DisclosureRules(savedIn: container).level == .generic)
+        let both = DisclosureRules(people: ["user-17": .sender], accounts: ["nina": .generic])
+        let person = Content.Person(name: "Nina", id: "user-17")
+        #expect(both.level(of: person, in: nil) == .sender && both.level(of: person, in: "nina") == .generic)
+        #expect(both.level(of: nil, in: "nina") == .generic && both.level(of: nil, in: "ben") == .full)
         let missing = SharedContainer.appGroup("group.not.there")
         #expect(throws: RulesError.unreadable) { try DisclosureRules(savedIn: missing) }
         #expect(throws: RulesError.notWritten) { try DisclosureRules().save(in: missing) }
@@ -108,11 +113,14 @@ import UserNotifications
     @Test(
         "With damaged rules, every message shows only the generic text, and the log says so",
         arguments: [
-            "", "{", "null", "[]", "\u{fe}", #"{"level":"full"}"#, #"{"people":{}}"#, #"{"level":"none","people":{}}"#,
-            #"{"level":0,"people":{}}"#, #"{"level":"full","people":[]}"#, #"{"level":"full","people":{"a":"x"}}"#,
-            #"{"level":"full","people":{"a":null}}"#, #"{"level":"full","people":{},"more":1}"#,
-            #"{"level":"full","level":"full","people":{}}"#,
-            #"{"level":"full","people":{}}"# + String(repeating: " ", count: 131_072),
+            "", "{", "null", "[]", "\u{fe}", #"{"level":"full","accounts":{}}"#, #"{"people":{},"accounts":{}}"#,
+            #"{"level":"full","people":{}}"#, #"{"level":"none","people":{},"accounts":{}}"#,
+            #"{"level":0,"people":{},"accounts":{}}"#, #"{"level":"full","people":[],"accounts":{}}"#,
+            #"{"level":"full","people":{"a":"x"},"accounts":{}}"#, #"{"level":"full","people":{},"accounts":{"a":"x"}}"#,
+            #"{"level":"full","people":{"a":null},"accounts":{}}"#, #"{"level":"full","people":{},"accounts":{},"more":1}"#,
+            #"{"level":"full","people":{},"accounts":{"":"full"}}"#,
+            #"{"level":"full","level":"full","people":{},"accounts":{}}"#,
+            #"{"level":"full","people":{},"accounts":{}}"# + String(repeating: " ", count: 131_072),
         ])
     func damaged(text: String) async throws {
         try write(Array(text.utf8))
@@ -125,7 +133,7 @@ import UserNotifications
     }
 
     @Test("Rules that are cut, or aren't a file, can't be read") func cut() throws {
-        let bytes = Array(#"{"level":"full","people":{"user-17":"generic"}}"#.utf8)
+        let bytes = Array(#"{"level":"full","people":{"user-17":"generic"},"accounts":{}}"#.utf8)
         for count in 0..<bytes.count {
             try write(Array(bytes[..<count]))
             #expect(throws: RulesError.unreadable) { try DisclosureRules(in: fixture.root) }

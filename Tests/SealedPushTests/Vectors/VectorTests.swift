@@ -118,5 +118,5 @@ import Testing
         }
     }
 
-    private static let caseCount = 421
+    private static let caseCount = 427
 }

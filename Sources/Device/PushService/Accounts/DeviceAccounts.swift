@@ -168,7 +168,7 @@ extension DeviceAccounts {
     ) async {
         let center = app.environment.notifications
         let gone = await center.deliveredNotifications().filter { notification in
-            let shown = SealedNotification(userInfo: notification.request.content.userInfo)
+            let shown = app.sealed(userInfo: notification.request.content.userInfo)
             return isGone(shown?.accountID) && !(keepsLocked && shown?.envelope != nil)
         }
         guard !gone.isEmpty else { return }

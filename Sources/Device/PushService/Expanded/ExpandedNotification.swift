@@ -31,7 +31,7 @@ public struct ExpandedNotification: Sendable {
     /// - Parameter configuration: The app's; with it, whatever else the system adds to user info is ignored.
     public init?(_ notification: UNNotification, by configuration: ServiceConfiguration? = nil) {
         let content = notification.request.content
-        let seal = NotificationSeal(in: configuration?.folder)
+        let seal = configuration?.seal ?? NotificationSeal(in: nil)
         guard let sealed = SealedNotification(userInfo: content.userInfo, seal), sealed.reason == nil else {
             return nil
         }

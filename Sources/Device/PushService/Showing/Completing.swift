@@ -12,7 +12,7 @@ extension ServiceConfiguration {
     /// - Parameter request: The `request` of a `UNNotification`.
     /// - Returns: Nil if the service module didn't make the notification.
     nonisolated(nonsending) public func complete(_ request: UNNotificationRequest) async -> SealedNotification? {
-        guard let shown = SealedNotification(userInfo: request.content.userInfo) else { return nil }
+        guard let shown = sealed(userInfo: request.content.userInfo) else { return nil }
         guard shown.reason == nil, let envelope = shown.envelope,
             let opened = try? await open(envelope: envelope, requestIdentifier: request.identifier),
             opened.id == shown.id

@@ -12,20 +12,19 @@ extension ServiceConfiguration {
     /// - Returns: The time from which the next one can be removed; nil if no other expires.
     @discardableResult @concurrent public func removeExpired() async -> Timestamp? {
         let now = environment.now()
-        let next = await environment.notifications.removeExpired(at: now)
-        environment.folder(container).map(ExpiryMarks.init(in:))?.drop(at: now)
+        let next = await environment.notifications.removeExpired(at: now, seal)
+        environment.folder(container.whole).map(ExpiryMarks.init(in:))?.drop(at: now)
         return next
     }
 }
 
 extension NotificationList {
     /// Removes what has expired. Returns the time from which the next one can be removed.
-    nonisolated(nonsending) func removeExpired(at now: Timestamp) async -> Timestamp? {
+    nonisolated(nonsending) func removeExpired(at now: Timestamp, _ seal: NotificationSeal) async -> Timestamp? {
         var (expired, next) = ([String](), Timestamp?.none)
         for notification in await deliveredNotifications() {
-            guard let expires = SealedNotification(userInfo: notification.request.content.userInfo)?.expires else {
-                continue
-            }
+            let shown = SealedNotification(userInfo: notification.request.content.userInfo, seal)
+            guard let expires = shown?.expires else { continue }
             if now.seconds(since: expires) > TimeRules.expiryGrace {
                 expired.append(notification.request.identifier)
             } else {

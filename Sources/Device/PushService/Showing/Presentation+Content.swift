@@ -10,21 +10,16 @@ internal import Intents
 extension Presentation {
     /// Makes the notification's content: new and empty, then filled. `original` is used only for plain pushes, and `generic`
     /// is the text of a message that isn't shown.
-    func content(original: UNNotificationContent, generic: SafeDefault) -> UNNotificationContent {
+    func content(
+        original: UNNotificationContent, generic: SafeDefault, _ seal: NotificationSeal
+    ) -> UNNotificationContent {
         switch self {
-    /// Makes the notification's content: new and empty, then filled. `original` is used only for plain pushes.
-    func content(original: UNNotificationContent, _ seal: NotificationSeal) -> UNNotificationContent {
-        switch self {
-        case .opened(let draft): Self.content(draft, seal)
-        case .safeDefault(let safeDefault, let reason, let envelope):
-            Self.content(safeDefault, reason: reason, envelope: envelope, seal)
-        case .plain: Self.withoutClaim(original)
         // Source: Apple, "com.apple.developer.usernotifications.filtering".
         case .opened(let draft) where draft.isSuppressed: UNNotificationContent()
         case .opened(let draft):
-            Self.content(draft.disclosed(as: draft.owner?.configuration.safeDefault ?? generic))
+            Self.content(draft.disclosed(as: draft.owner?.configuration.safeDefault ?? generic), seal)
         case .safeDefault(let safeDefault, let reason, let envelope, let owner):
-            Self.content(safeDefault, reason: reason, envelope: envelope, owner)
+            Self.content(safeDefault, reason: reason, envelope: envelope, owner, seal)
         case .plain: Self.withoutClaim(original)
         case .withdrawal: UNNotificationContent()
         }
@@ -46,15 +41,12 @@ extension Presentation {
         shown.sound = isQuiet ? nil : draft.sound?.system
         if !draft.isRepeat { shown.badge = draft.badge.map { NSNumber(value: $0) } }
         shown.attachments = draft.attachments.compactMap(\.system)
-        shown.userInfo = [SealedNotification.key: userInfo(draft)]
-        return draft.person.flatMap { shown.from($0, draft.owner) } ?? shown
         shown.userInfo = [SealedNotification.key: seal.adding(to: userInfo(draft))]
         return shown.asMessage(of: draft) ?? shown
     }
 
     private static func content(
-        _ safeDefault: SafeDefault, reason: OpenError, envelope: String?, _ owner: Owner?
-        _ safeDefault: SafeDefault, reason: OpenError, envelope: String?, _ seal: NotificationSeal
+        _ safeDefault: SafeDefault, reason: OpenError, envelope: String?, _ owner: Owner?, _ seal: NotificationSeal
     ) -> UNNotificationContent {
         let shown = UNMutableNotificationContent()
         shown.title = safeDefault.title
@@ -63,7 +55,6 @@ extension Presentation {
         var members: [String: Any] = ["outcome": "safe-default", "reason": reason.rawValue]
         members["envelope"] = envelope
         owner?.write(to: &members)
-        shown.userInfo = [SealedNotification.key: members]
         shown.userInfo = [SealedNotification.key: seal.adding(to: members)]
         return shown
     }
@@ -111,7 +102,6 @@ extension ServiceConfiguration {
 extension UNMutableNotificationContent {
     /// Returns the content as a person's message, with their picture. Nil if the system can't do that; the content is then
     /// shown as is. Source: Apple, "Implementing communication notifications"; DeviceState 37.2.
-    fileprivate func from(_ person: Content.Person, _ owner: Owner?) -> UNNotificationContent? {
     fileprivate func asMessage(of draft: NotificationDraft) -> UNNotificationContent? {
         #if canImport(Intents) || os(Linux)
         guard let person = draft.person else { return nil }
@@ -135,7 +125,7 @@ extension UNMutableNotificationContent {
         if !VisibleText.isVisible(self.body) { self.body = self.subtitle.isEmpty ? self.title : self.subtitle }
         let interaction = INInteraction(intent: intent, response: nil)
         interaction.direction = .incoming
-        interaction.groupIdentifier = ServiceConfiguration.interactionGroup(of: owner?.id)
+        interaction.groupIdentifier = ServiceConfiguration.interactionGroup(of: draft.owner?.id)
         interaction.donate(completion: nil)
         return try? updating(from: intent)
         #else

@@ -19,10 +19,8 @@ extension ServiceConfiguration {
         let opening = PushOpening(self, environment: environment)
         guard let (opened, isRepeat, owner) = try opening.openWithdrawal(field: envelope) else { return nil }
         await opened.withdraw(
-            from: environment.notifications, of: owner, owner.badge(on: environment), isRepeat: isRepeat,
+            from: environment.notifications, of: owner, owner.badge(on: environment), seal, isRepeat: isRepeat,
             trusting: opening.trustedSenders(of: owner), reading: { opening.content(ofShown: $0, of: owner) })
-            from: environment.notifications, count, NotificationSeal(in: folder), isRepeat: isRepeat,
-            trusting: opening.trustedSenders())
         return opened
     }
 }
@@ -35,18 +33,14 @@ extension OpenedContent {
     /// - Parameter read: Returns a message's content from its envelope: a notification that doesn't show its message doesn't
     ///   name its thread.
     func withdraw(
-        from center: any NotificationList, of owner: Owner, _ count: BadgeCount?, isRepeat: Bool,
-        trusting trusted: [SenderPublicKey]?, reading read: @Sendable (String) -> Content?
-        from center: any NotificationList, _ count: BadgeCount?, _ seal: NotificationSeal, isRepeat: Bool,
-        trusting trusted: [SenderPublicKey]?
+        from center: any NotificationList, of owner: Owner, _ count: BadgeCount?, _ seal: NotificationSeal,
+        isRepeat: Bool, trusting trusted: [SenderPublicKey]?, reading read: @Sendable (String) -> Content?
     ) async {
         guard let withdrawal = content.withdrawal else { return }
         let withdrawn = await center.deliveredNotifications().filter { notification in
             let content = notification.request.content
-            guard let shown = SealedNotification(userInfo: content.userInfo), let sent = shown.sent,
-                let message = shown.id, shown.accountID == owner.id,
             guard let shown = SealedNotification(userInfo: content.userInfo, seal), let sent = shown.sent,
-                let message = shown.id,
+                let message = shown.id, shown.accountID == owner.id,
                 let from = shown.sender, from == sender || trusted?.contains(from) == false
             else { return false }
             return switch withdrawal.target {

@@ -7,7 +7,7 @@ internal import UserNotifications
 ///
 /// The first message that opens after a restart shows whether anything waited: if its known sender sealed it more than a minute
 /// ago, others may have been dropped. The stage then adds a notification of its own, silently. It's shown once for each restart,
-/// and never after an installation. Source: DeviceState 38.
+/// and never after an installation. Source: DeviceState 40.
 public struct MissedMessagesStage: ServiceStage {
     private let title: String
     private let body: String

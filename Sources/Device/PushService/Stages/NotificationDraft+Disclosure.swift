@@ -7,7 +7,8 @@ extension NotificationDraft {
     package var shownLevel: Content.Disclosure {
         let sealed = opened.content
         let strictest = max(
-            leastLevel, sealed.disclosure, self.disclosure, rules.level(of: sealed.person), rules.level(of: self.person)
+            leastLevel, sealed.disclosure, self.disclosure,
+            rules.level(of: sealed.person, in: owner?.name), rules.level(of: self.person, in: owner?.name)
         )
         return strictest == .sender && self.person == nil ? .generic : strictest
     }
