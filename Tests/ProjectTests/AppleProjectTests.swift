@@ -229,7 +229,9 @@ import Testing
         #expect(result.status == 0, "\(result.output)\(result.errors)")
         for workflow in workflows {
             let text = try Checkout.text(workflow)
-            let names = text.matches(of: /(?:Scripts|Tests|Docs|Examples)\/[A-Za-z0-9.\/]+/).map { String($0.0) }
+            let names = text.matches(of: /(?:Scripts|Tests|Docs|Examples)\/[A-Za-z0-9.\/-]*[A-Za-z0-9]/).map {
+                String($0.0)
+            }
             #expect(!names.isEmpty)
             for name in names {
                 let path = Checkout.folder.appending(path: name).path

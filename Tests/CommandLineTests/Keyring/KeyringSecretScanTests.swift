@@ -140,7 +140,9 @@ import Testing
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("new-key").path],
             ["keys", "rotate", "newsroom", "--unlock", fixture.folder.appending("passphrase").path],
             ["keys", "passphrase", "--new-unlock", secret], ["keys", "challenge", "alice-phone", "--reply", "x"],
-            ["keys", "passphrase", "--new-unlock", secret, "--new-unlock", secret],
+            ["keys", "passphrase", "--new-unlock", secret, "--new-unlock", secret], ["setup", "--in", secret] + topic,
+            ["setup", "--in", fixture.folder.appending("Services").path] + topic,
+            ["start", "--in", fixture.folder.appending("Services").path] + topic + ["--", "--listen", "none/s"],
         ]
             + names.flatMap { name in
                 [
@@ -215,6 +217,7 @@ private final class Runs {
 
     private static let withoutKeyring = [
         ["device", "list"], ["device", "remove"], ["outbox", "retry"], ["outbox", "purge"], ["work"],
+        ["setup"], ["start"],
     ]
 
     var files: [URL] { [whole, damaged].flatMap { (try? Checkout.allFiles(in: $0.keyring)) ?? [] } }

@@ -96,6 +96,10 @@ import UserNotifications
         throws
     {
         let folder = try TemporaryFolder()
+        for place in ["de.lproj", "en.lproj", "PlugIns/NSE.appex/en.lproj"] {
+            try FileManager.default.createDirectory(
+                at: folder.appending("Chat.app/\(place)"), withIntermediateDirectories: true)
+        }
         try folder.write(#""LUNCH" = "Essen um %@?"; "HELLO" = "Hallo";"#, to: "Chat.app/de.lproj/Localizable.strings")
         try folder.write(#""LUNCH" = "Lunch at %@?";"#, to: "Chat.app/en.lproj/Localizable.strings")
         try folder.write(

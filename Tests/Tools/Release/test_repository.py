@@ -28,7 +28,8 @@ def key(folder, *names):
         return path
     finally:
         made.run("gpgconf", "--kill", "all", env=environment)
-        shutil.rmtree(home)
+        # The agent removes its own sockets while it ends.
+        shutil.rmtree(home, ignore_errors=True)
 
 
 class Apt:

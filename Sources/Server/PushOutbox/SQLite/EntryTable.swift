@@ -14,7 +14,7 @@ enum EntryTable {
     }
 
     /// Returns the oldest entry that waits for a device, with the device's address.
-    static func oldest(of device: Int64, in db: Database) throws -> Row? {
+    static func oldest(of device: Int64, in db: Database) throws -> SQLiteRow? {
         guard let head = try head(of: device, in: db) else { return nil }
         let row = try db.row(
             """

@@ -52,8 +52,8 @@ extension SQLiteStore {
     /// Returns due queues, longest waiting first.
     private static func due(
         _ carrier: Int64, _ lane: PushPriority, limit: Int, at now: Int64, in db: Database
-    ) throws -> [Row] {
-        var rows: [Row] = []
+    ) throws -> [SQLiteRow] {
+        var rows: [SQLiteRow] = []
         for times in DueTimes.searched(at: now) where rows.isEmpty {
             var (end, arguments) = ("", [carrier, lane.rawValue, times.first, limit] as StatementArguments)
             // A text, which only another program can have written, sorts after all numbers, so it counts as impossible, too.
@@ -72,7 +72,7 @@ extension SQLiteStore {
 
     /// Judges a queue's entries, oldest first, until one is leased or none is left.
     private static func take(
-        _ queue: Row, _ order: LeaseOrder, after leaseCount: Int, at now: Int64, in db: Database
+        _ queue: SQLiteRow, _ order: LeaseOrder, after leaseCount: Int, at now: Int64, in db: Database
     ) throws -> Lease? {
         let device = try queue.int("device")
         while true {

@@ -161,45 +161,20 @@ final class SQLiteStore: OutboxStore {
     }
 }
 
-/// GRDB's subscripts stop the program if a value has an unexpected type, as in a file that is damaged or was written by
-/// another program. These methods throw instead.
-extension Row: OutboxRow {
-    func optionalInt(_ column: String) throws(OutboxError) -> Int64? { try value(column) }
-    func optionalTextBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
-        let value: DatabaseValue? = try value(column)
-        switch value?.storage {
-        case nil, .null: return nil
-        case .string(let text): return Array(text.utf8)
-        // A text that was read as a blob.
-        case .blob(let data): return Array(data)
-        case .int64, .double: throw .damaged
-        }
-    }
-    func optionalBytes(_ column: String) throws(OutboxError) -> [UInt8]? {
-        try (value(column) as Data?).map { Array($0) }
-    }
-    func optionalBool(_ column: String) throws(OutboxError) -> Bool? { try value(column) }
-
-    private func value<Value: DatabaseValueConvertible>(_ column: String) throws(OutboxError) -> Value? {
-        // GRDB compares lowercase copies of both names.
-        guard let index = columnNames.enumerated().first(where: { $0.element == column })?.offset
-        else { throw .damaged }
-        do { return try decode(Value?.self, atIndex: index) } catch { throw .damaged }
-    }
-}
-
 /// Each runs one statement, prepared on first use.
 extension Database {
     func run(_ sql: String, _ arguments: StatementArguments) throws {
         try cachedStatement(sql: sql).execute(arguments: arguments)
     }
 
-    func rows(_ sql: String, _ arguments: StatementArguments) throws -> [Row] {
-        try Row.fetchAll(cachedStatement(sql: sql), arguments: arguments)
+    func rows(_ sql: String, _ arguments: StatementArguments) throws -> [SQLiteRow] {
+        let statement = try cachedStatement(sql: sql)
+        return try Array(Row.fetchCursor(statement, arguments: arguments).map { SQLiteRow($0, of: statement) })
     }
 
-    func row(_ sql: String, _ arguments: StatementArguments) throws -> Row? {
-        try Row.fetchOne(cachedStatement(sql: sql), arguments: arguments)
+    func row(_ sql: String, _ arguments: StatementArguments) throws -> SQLiteRow? {
+        let statement = try cachedStatement(sql: sql)
+        return try Row.fetchOne(statement, arguments: arguments).map { SQLiteRow($0, of: statement) }
     }
 
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(

@@ -77,7 +77,7 @@ def for_sealing(content: Mapping[str, Any], topic: str, now: int) -> tuple[bytes
     _check(made["topic"] == topic, WRONG, "topic")
     for key in ("sent", "expires", "badge", "badge-add"):
         _check(isinstance(made.get(key, 0), int), REASONS.get(key, WRONG), key)
-    alert = made.get("alert")
+    alert: Any = made.get("alert")
     for key, arguments in TRANSLATIONS if isinstance(alert, dict) else ():
         _check(key not in alert or _is_key(alert[key]), WRONG, f"alert.{key}")
         _check(arguments not in alert or (key in alert and _are_arguments(alert[arguments])), WRONG, f"alert.{arguments}")
