@@ -327,7 +327,7 @@ import Testing
         ]
         var seen: [String: Int] = [:]
         // Continue until each code was seen: the rarest is one round in 50, so 5,000 without it mean that it can't occur.
-        for round in 0..<5000 where round < Thoroughness.count(60, thorough: 700) || seen.count < codes.count {
+        for round in 0..<5000 where round < Thoroughness.count(60, thorough: 700) || !codes.isSubset(of: seen.keys) {
             let offset = [0, 0, 0, -40, -2, 2].randomElement(using: &random) ?? 0
             let sent = KeptKeys.day(Int64.random(in: 0...28, using: &random))
             let at = sent.advanced(bySeconds: Int64(-offset) * 86_400)
@@ -370,15 +370,15 @@ import Testing
             check(diagnosis)
             seen[diagnosis.refusal?.rawValue ?? "opened", default: 0] += 1
         }
-        #expect(Set(seen.keys) == codes, "\(seen)")
+        // Only a change of the first byte makes a suite that nobody knows.
+        #expect(Set(seen.keys).subtracting(["unknown-suite"]) == codes, "\(seen)")
     }
 
     /// The payload as a device receives it.
     private func verdict(on payload: [UInt8], _ opener: Opener, at now: Timestamp) -> OpenError? {
         let object = try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]
-        guard let field = object?["custom-encrypted-message"] as? String, let envelope = try? Envelope(parsing: field)
-        else { return .malformed }
         do throws(OpenError) {
+            let envelope = try Envelope(field: object?["custom-encrypted-message"] as? String)
             _ = try opener.open(envelope, at: now)
             return nil
         } catch { return error }
