@@ -196,9 +196,11 @@ extension Content {
             try check(withdrawal)
         } else {
             guard alert.isVisible else { throw .noVisibleText }
-            var parts = MemberReader(
-                JSONMembers(Dictionary(uniqueKeysWithValues: alert.translationMembers)), at: "alert")
-            _ = try Alert(reading: &parts, isLenient: false)
+            let translations = alert.translationMembers
+            if !translations.isEmpty {
+                var parts = MemberReader(JSONMembers(Dictionary(uniqueKeysWithValues: translations)), at: "alert")
+                _ = try Alert(reading: &parts, isLenient: false)
+            }
         }
         if let collapseID, !Self.isCollapseID(collapseID) { throw .invalid("collapse-id") }
         if let badge, !Self.badges.contains(Int64(badge)) { throw .invalid("badge") }

@@ -143,15 +143,16 @@ public struct Opener: Sendable {
 /// both the key store and the opener ask.
 private struct RecipientHints {
     let envelope: Envelope
-    private var answers: [DevicePublicKey: Bool] = [:]
+    /// A dictionary would hash the keys, too.
+    private var answers: [(recipient: DevicePublicKey, isMatch: Bool)] = []
 
     init(envelope: Envelope) { self.envelope = envelope }
 
     mutating func match(_ recipient: DevicePublicKey) -> Bool {
-        if let answer = answers[recipient] { return answer }
-        let answer = envelope.matches(recipient)
-        answers[recipient] = answer
-        return answer
+        if let known = answers.first(where: { $0.recipient == recipient }) { return known.isMatch }
+        let isMatch = envelope.matches(recipient)
+        answers.append((recipient, isMatch))
+        return isMatch
     }
 }
 
