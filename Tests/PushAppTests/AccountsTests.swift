@@ -145,7 +145,14 @@ import UserNotifications
         let own = UNNotificationRequest(identifier: "own", content: UNMutableNotificationContent(), trigger: nil)
         let locked = UNNotificationRequest(
             identifier: "locked", content: try phone.locked(Content(body: "b")), trigger: nil)
-        for request in [own, locked] { try await phone.center.add(request) }
+        let hidden = UNMutableNotificationContent()
+        hidden.userInfo = [
+            "sealed-push": [
+                "outcome": "opened", "id": "\(MessageID.random())", "disclosure": "generic", "envelope": "AQ",
+            ]
+        ]
+        let generic = UNNotificationRequest(identifier: "generic", content: hidden, trigger: nil)
+        for request in [own, locked, generic] { try await phone.center.add(request) }
         phone.forgetCalls()
         await pushes.logOut()
         #expect(shown == ["nina's", "locked"] && !phone.calls.contains("unregister"))

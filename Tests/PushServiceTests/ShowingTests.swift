@@ -186,7 +186,7 @@ import UserNotifications
     @Test("The phone names its own contacts for the author and the recipients, and an error costs only one")
     func contacts() async throws {
         struct NoContact: Error {}
-        let stage = ContactStage { id in
+        let stage = ContactStage { id, _ in
             switch id {
             case "user-17": Contact(identifier: "ABC:ABPerson", name: "Nina N.", handle: .phoneNumber("+4512345678"))
             case "user-18": Contact(name: "Ole O.", handle: .emailAddress("ole@example.com"))

@@ -440,6 +440,8 @@ public import UserNotifications
         leavers[id] = leaver
         await app.accounts.removeNotifications { $0 == id }
         guard let leaver else {
+            await saved.change { $0.replace(id.description, with: Saved()) }
+            await AppSystem.forgettingPeople(of: id)()
             try? await app.accounts.erase(id)
             return
         }

@@ -63,10 +63,12 @@ final class NotificationHandover: Sendable {
             pending = nil
         }
         guard let taken else { return nil }
-        guard case .opened(let draft) = taken.best else {
+        guard case .opened(var draft) = taken.best else {
             taken.handler(taken.best.content(original: taken.original, generic: generic, seal))
             return taken.best
         }
+        // Beside other accounts, the icon shows a sum. If there was no time for it, the number stays.
+        if draft.owner?.others != nil, draft.badgeSum == nil { draft.badge = nil }
         // Leave out a picture that hasn't been read by now.
         let shown = BadgeCount.showingLargest(of: draft.withPictures { _ in nil }) { draft in
             taken.handler(Presentation.opened(draft).content(original: taken.original, generic: generic, seal))

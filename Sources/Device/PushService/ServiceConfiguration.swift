@@ -187,7 +187,10 @@ extension ServiceConfiguration {
             environment.notifications.removeDeliveredNotifications(withIdentifiers: [request.identifier])
             return nil
         }
-        guard sealed.reason != .locked, let shown = content.mutableCopy() as? UNMutableNotificationContent else {
+        // A locked notification names no account, so it may be one that this configuration can't open.
+        let isOthers = container.account != nil && sealed.reason == .unknownRecipient
+        guard sealed.reason != .locked, !isOthers, let shown = content.mutableCopy() as? UNMutableNotificationContent
+        else {
             return nil
         }
         // The safe default has already played its sound.

@@ -140,12 +140,15 @@ import UserNotifications
         let shown = await phone.show(field, as: "one", by: locked)
         #expect(shown.reason == .locked && shown.account == nil && shown.title == "App")
         let notification = try #require(phone.center.notifications.first)
+        // Another account's configuration can't open it, and leaves it alone.
+        let ole = try await phone.add("ole", at: two)
+        #expect(await ole.configuration.reopened(notification) == nil)
         let again = try #require(await phone.app().reopened(notification))
         #expect(Shown(again.content).body == "later" && Shown(again.content).account == "nina")
         #expect(phone.accounts.hasAny && !locked.accounts.hasAny)
         await #expect(throws: DeviceError.locked) { try await locked.accounts.add(two.account("omar")) }
         await #expect(throws: DeviceError.locked) { try await locked.accounts.remove("nina") }
-        #expect(try await phone.accounts.names() == ["nina"])
+        #expect(try await phone.accounts.names() == ["nina", "ole"])
     }
 
     @Test("An account's own configuration opens its messages only") func ownConfiguration() async throws {

@@ -100,6 +100,8 @@ import UserNotifications
         }
         let many = DisclosureRules(people: ["x" + String(repeating: "y", count: 131_072): .full])
         #expect(throws: RulesError.tooMany) { try many.save(in: container) }
+        let long = DisclosureRules(people: [String(repeating: "x", count: 257): .full])
+        #expect(throws: RulesError.tooMany) { try long.save(in: container) }
         #expect(try DisclosureRules(savedIn: container).level == .generic)
         let both = DisclosureRules(people: ["user-17": .sender], accounts: ["nina": .generic])
         let person = Content.Person(name: "Nina", id: "user-17")
@@ -180,6 +182,16 @@ import UserNotifications
         }
     }
 
+    @Test("Of several stages' levels, the strictest counts, in any order") func severalStages() async throws {
+        for first in Self.levels {
+            for second in Self.levels {
+                let stages = [Stage(level: first), Stage(level: second)]
+                try expect(await fixture.show(try fixture.seal(secret(.full)), stages: stages), max(first, second))
+                try FileManager.default.removeItem(at: fixture.scratchRoot)
+            }
+        }
+    }
+
     private func draft(_ content: Content) throws -> NotificationDraft? {
         let opening = PushOpening(fixture.configuration(), environment: fixture.environment())
         let presentation = opening.present(field: try fixture.seal(content), requestIdentifier: UUID().uuidString)
@@ -225,6 +237,8 @@ import UserNotifications
             var merged = given
             merged.merge(NotificationDraft(opened, completing: given), givenTo: given)
             #expect(merged.shownLevel == expected)
+            // The account, with its badge, ledger, and receipts, is that of the first part.
+            #expect(given.owner != nil && merged.owner != nil && merged.owner?.id == given.owner?.id)
         }
         // A first part whose person is private, and whose whole content names nobody.
         let given = try #require(try firstPart(.full, of: omar))

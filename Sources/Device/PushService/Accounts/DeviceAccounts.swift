@@ -169,7 +169,7 @@ extension DeviceAccounts {
         let center = app.environment.notifications
         let gone = await center.deliveredNotifications().filter { notification in
             let shown = app.sealed(userInfo: notification.request.content.userInfo)
-            return isGone(shown?.accountID) && !(keepsLocked && shown?.envelope != nil)
+            return isGone(shown?.accountID) && !(keepsLocked && shown?.reason == .locked)
         }
         guard !gone.isEmpty else { return }
         center.removeDeliveredNotifications(withIdentifiers: gone.map(\.request.identifier))

@@ -31,7 +31,7 @@ public struct ServiceLog: Sendable {
 
     /// Opens this app's log; nil if the system doesn't know the app group.
     public init?(container: SharedContainer) {
-        guard let folder = DeviceEnvironment.system.folder(container) else { return nil }
+        guard let folder = DeviceEnvironment.system.folder(container.whole) else { return nil }
         self.init(folder: folder)
     }
 

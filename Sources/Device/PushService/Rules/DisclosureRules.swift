@@ -34,7 +34,7 @@ public struct DisclosureRules: Hashable, Sendable {
 
     /// Reads the saved rules. If none were saved, everything is shown.
     public init(savedIn container: SharedContainer) throws(RulesError) {
-        guard let file = RulesFile(Self.name, in: container) else { throw .unreadable }
+        guard let file = RulesFile(Self.name, in: container.whole) else { throw .unreadable }
         try self.init(file)
     }
 
@@ -59,7 +59,7 @@ public struct DisclosureRules: Hashable, Sendable {
 
     /// Saves the rules, in place of all earlier ones. Durable on return; takes a few milliseconds.
     public func save(in container: SharedContainer) throws(RulesError) {
-        guard let file = RulesFile(Self.name, in: container) else { throw .notWritten }
+        guard let file = RulesFile(Self.name, in: container.whole) else { throw .notWritten }
         try save(file)
     }
 

@@ -24,8 +24,15 @@ public struct MuteStage: ServiceStage {
 
     /// Returns the draft, muted if a rule says so.
     public func improve(_ draft: NotificationDraft, in context: StageContext) async throws -> NotificationDraft {
-        guard let folder = context.ownFolder else { throw RulesError.unreadable }
-        let (rules, now) = (try MuteRules(in: folder), context.now())
+        guard let folder = context.ownFolder, let own = context.accountFolder else { throw RulesError.unreadable }
+        let now = context.now()
+        // Each account's server names its own threads and people. Hours and senders are the phone's.
+        var rules = try MuteRules(in: own)
+        if own != folder {
+            let app = try MuteRules(in: folder)
+            rules.hours += app.hours
+            rules.senders.merge(app.senders) { _, app in app }
+        }
         guard !draft.isCritical else { return draft }
         var draft = draft
         if rules.areQuiet(at: now, in: timeZone()) { draft.muting = max(draft.muting, .quiet) }

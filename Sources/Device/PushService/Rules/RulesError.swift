@@ -5,7 +5,7 @@
 public enum RulesError: Error, Equatable, Sendable {
     /// The file is damaged, or can't be read at the moment, such as before the first unlock.
     case unreadable
-    /// The rules take more than 131,072 bytes of JSON.
+    /// The rules take more than 131,072 bytes of JSON, or a thread or a person has a name of more than 256 bytes.
     case tooMany
     /// The disk is full, or the container doesn't exist.
     case notWritten
@@ -16,7 +16,7 @@ extension RulesError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .unreadable: "the rules can't be read: the file is damaged, or the phone hasn't been unlocked yet"
-        case .tooMany: "the rules take more than 131,072 bytes of JSON"
+        case .tooMany: "the rules take more than 131,072 bytes of JSON, or a name in them more than 256"
         case .notWritten: "the rules can't be written: the disk is full, or the app group's container doesn't exist"
         }
     }

@@ -33,7 +33,8 @@ struct RulesFile: Sendable {
     /// Replaces the rules. Durable on return; takes a few milliseconds.
     func replace(with members: [String: JSONValue]) throws(RulesError) {
         let bytes = JSONValue.object(members).bytes
-        guard bytes.count <= Self.maximumByteCount else { throw .tooMany }
+        // The reader also limits the length of a name.
+        guard JSONReader.object(bytes, maximumByteCount: Self.maximumByteCount) != nil else { throw .tooMany }
         let temporary = folder.appending(path: "tmp.\(UUID().uuidString)")
         do throws(DurableFiles.Failure) {
             try FileProtection.fromFirstUnlock.ensureFolder(Self.folderName, in: root)

@@ -108,11 +108,12 @@ extension UNMutableNotificationContent {
         let group = draft.group
         let sender = INPerson(id: person.id, name: person.name, person.image?.system, draft.contacts[person.id])
         let recipients = group?.recipients.map { INPerson(id: $0.id, name: $0.name, nil, draft.contacts[$0.id]) }
+        // Each account's server chooses its own names of conversations.
+        let conversation = self.threadIdentifier.isEmpty ? group?.name ?? person.id : self.threadIdentifier
         let intent = INSendMessageIntent(
             recipients: recipients, outgoingMessageType: .outgoingMessageText, content: nil,
             speakableGroupName: group.map { INSpeakableString(spokenPhrase: $0.name) },
-            conversationIdentifier: self.threadIdentifier.isEmpty ? group?.name ?? person.id : self.threadIdentifier,
-            serviceName: nil,
+            conversationIdentifier: draft.owner?.id.map { "\($0) \(conversation)" } ?? conversation, serviceName: nil,
             sender: sender, attachments: nil)
         if let group {
             // With fewer than two, the system shows a message to one person, without the group's name.

@@ -54,6 +54,7 @@ public struct NotificationDraft: Sendable {
         self.init(
             opened, isRepeat: draft.isRepeat, draft.rules, envelope: draft.envelope,
             canBeSuppressed: draft.canBeSuppressed)
+        owner = draft.owner
         leastLevel = draft.shownLevel
         muting = draft.muting
     }
@@ -163,11 +164,12 @@ extension NotificationDraft {
             self = returned
             return
         }
-        let before = alert
+        let (before, level) = (alert, content.disclosure)
         for (member, change) in returned.changes where change.isNew(given.content) {
             change.make(&content)
             changes[member] = change
         }
+        content.disclosure = max(level, content.disclosure)
         // If no text is visible, iOS shows the payload's own.
         if !content.alert.isVisible { alert = before }
         muting = max(muting, returned.muting)

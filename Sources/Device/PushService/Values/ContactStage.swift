@@ -6,12 +6,15 @@ internal import SealedPush
 /// as from a file that it keeps in the shared container, or from `CNContactStore`. Nothing about a contact leaves the phone.
 /// Source: ContentParts 19.5.
 public struct ContactStage: ServiceStage {
-    private let find: @Sendable (String) async throws -> Contact?
+    private let find: @Sendable (String, AccountName?) async throws -> Contact?
 
     /// Creates a stage.
     ///
-    /// - Parameter find: Returns the contact for a person's `id`; nil if there is none. An error leaves the others.
-    public init(find: @escaping @Sendable (_ id: String) async throws -> Contact?) { self.find = find }
+    /// - Parameter find: Returns the contact for a person's `id`; nil if there is none. An error leaves the others. Each
+    ///   account's server chooses its own IDs, so the account's name is part of the question; nil for the app's own.
+    public init(find: @escaping @Sendable (_ id: String, _ account: AccountName?) async throws -> Contact?) {
+        self.find = find
+    }
 
     /// Quick, because contacts are on the phone.
     public var pace: StagePace { .quick }
@@ -21,7 +24,7 @@ public struct ContactStage: ServiceStage {
         guard let person = draft.person else { return draft }
         var known = draft
         for id in [person.id] + (draft.group?.recipients.map(\.id) ?? []) {
-            guard let contact = try? await find(id) else { continue }
+            guard let contact = try? await find(id, context.account?.name) else { continue }
             known.contacts[id] = contact
         }
         return known

@@ -14,7 +14,7 @@ public struct SharedValues: Sendable {
 
     /// Opens this app's values; nil if the system doesn't know the app group.
     public init?(container: SharedContainer) {
-        guard let root = DeviceEnvironment.system.folder(container) else { return nil }
+        guard let root = DeviceEnvironment.system.folder(container.whole) else { return nil }
         self.init(in: root)
     }
 
