@@ -236,6 +236,55 @@ import UserNotifications
         #expect(try await phone.accounts.badge() == 0)
     }
 
+    @Test("An account's rules mute its own threads, and the app's hours and servers count for all") func mutes()
+        async throws
+    {
+        let devices = [try await phone.add("nina", at: one), try await phone.add("omar", at: two)]
+        func areQuiet() async throws -> [Bool] {
+            var quiet: [Bool] = []
+            for (device, server) in zip(devices, [one, two]) {
+                var content = Content(body: "b")
+                (content.threadID, content.sound) = ("general", .named("default"))
+                await phone.show(
+                    try server.seal(content, to: device), as: "shown", by: phone.app(stages: [MuteStage(.quiet)]))
+                quiet.append(phone.center.notifications.first?.request.content.sound == nil)
+            }
+            return quiet
+        }
+        #expect(try await areQuiet() == [false, false])
+        var rules = MuteRules()
+        rules.threads = ["general": .always]
+        try rules.save(in: try devices[0].folder, at: .now())
+        #expect(try await areQuiet() == [true, false])
+        // Threads in the app's own file are those of the account without a name.
+        try rules.save(in: phone.folder.appending("SealedPush"), at: .now())
+        #expect(try await areQuiet() == [true, false])
+        rules.threads = [:]
+        rules.senders = [two.sender.sender: .always]
+        try rules.save(in: phone.folder.appending("SealedPush"), at: .now())
+        #expect(try await areQuiet() == [true, true])
+    }
+
+    @Test("A contact is asked for with its account, and conversations of two accounts differ") func contacts()
+        async throws
+    {
+        let devices = [try await phone.add("nina", at: one), try await phone.add("omar", at: two)]
+        let stage = ContactStage { id, account in
+            account == "nina" && id == "user-1" ? Contact(identifier: "ABC:ABPerson", name: "Nina N.") : nil
+        }
+        var shown: [CommunicationSender?] = []
+        for (device, server) in zip(devices, [one, two]) {
+            var content = Content(title: "Nina", body: "b")
+            content.person = Content.Person(name: "Nina", id: "user-1")
+            await phone.show(try server.seal(content, to: device), as: "shown", by: phone.app(stages: [stage]))
+            shown.append(phone.center.notifications.first?.request.content.communication)
+        }
+        #expect(shown.map { $0?.contact } == ["ABC:ABPerson", nil])
+        #expect(shown.map { $0?.name } == ["Nina N.", "Nina"])
+        let conversations = shown.map { $0?.conversation ?? "" }
+        #expect(Set(conversations).count == 2 && conversations.allSatisfy { $0.hasSuffix(" user-1") })
+    }
+
     @Test("A sender set replaces one account's senders, and another account doesn't accept it") func senderSets()
         async throws
     {
