@@ -207,13 +207,22 @@ describe('Stores', () => {
       const [text, values] = statement
       const literal = (value) => `'${value.replaceAll("'", "''")}'`
       const bound = text.replace(/\$(\d+)/g, (_, number) => literal(values[number - 1]))
-      const slow = psql.query(`BEGIN; ${bound}; DO $$BEGIN PERFORM pg_sleep(1); END$$; COMMIT`)
-      const isAsleep = "SELECT count(*) AS count FROM pg_stat_activity WHERE wait_event = 'PgSleep'"
-      while (Number((await psql.query(isAsleep)).rows[0].count) === 0) await new Promise(setImmediate)
-      assert.equal(await store.save(second, 'alice', NOTHING, [entry('alice', 'ab', [])]), false)
+      // The first transaction goes on once the second one waits for it, however long that takes.
+      await psql.query('CREATE TABLE go_on (at integer)')
+      const sleep = 'WHILE NOT EXISTS (SELECT FROM go_on) LOOP PERFORM pg_sleep(0.01); END LOOP;'
+      const slow = psql.query(`BEGIN; ${bound}; DO $$BEGIN ${sleep} END$$; COMMIT`)
+      const waiting = async (condition) => Number((await psql.query(`SELECT count(*) AS count FROM pg_stat_activity WHERE ${condition}`)).rows[0].count)
+      while (await waiting("wait_event = 'PgSleep'") === 0) await new Promise(setImmediate)
+      let isSaved
+      const saving = store.save(second, 'alice', NOTHING, [entry('alice', 'ab', [])]).then((answer) => { isSaved = answer })
+      while (isSaved === undefined && await waiting("wait_event_type = 'Lock'") === 0) await new Promise(setImmediate)
+      await psql.query('INSERT INTO go_on VALUES (1)')
+      await saving
+      assert.equal(isSaved, false)
       await slow
       assert.deepEqual((await store.load(first, 'alice')).entries.map(({ token }) => token), ['00'])
       await psql.query('DELETE FROM sealed_push_device')
+      await psql.query('DROP TABLE go_on')
     }
   })
 
